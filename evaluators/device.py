@@ -1,0 +1,44 @@
+"""The one place where a device name reaches MindSpore; runs in trial processes only.
+
+Verified on CPU only: GPU and Ascend go through the same calls, held by contract tests.
+"""
+
+import resource
+from typing import get_args
+
+import mindspore as ms
+
+from ..policies.errors import HalfwiseError, InputError
+from ..policies.policy import Mode
+from .request import Target
+
+# The order in which "auto" looks: the accelerators first.
+AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
+
+MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
+
+
+def use_device(target: Target, mode: Mode) -> None:
+    """Make this process compute on the device, in the mode that a policy names.
+
+    Raises:
+        InputError: the name is none of CPU, GPU, Ascend.
+        HalfwiseError: MindSpore has no such device here; its own message is quoted.
+    """
+    if target not in get_args(Target):
+        raise InputError(f"device {target!r} is unknown; choose one of auto, {', '.join(get_args(Target))}")
+    try:
+        ms.set_device(target)
+    except (RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise HalfwiseError(
+            f"MindSpore {ms.__version__} cannot use {target} on this machine: {reason}"
+        ) from error
+    ms.set_context(mode=MODES[mode])
+
+
+def peak_memory_bytes(target: Target) -> int:
+    """The most memory that this process held: resident memory on a CPU, the device's own figure elsewhere."""
+    if target == "CPU":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return int(ms.runtime.max_memory_allocated())

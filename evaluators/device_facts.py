@@ -1,0 +1,104 @@
+"""What a search must know of the device before it starts, found out by probes in processes of their own."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..policies.errors import HalfwiseError
+from ..policies.precision import LowPrecision
+from .probe_results import CONVOLUTION_JOB, PRECISION_JOB, ConvolutionProbe, PrecisionProbe
+from .process import Failure, Limits, run_job
+from .request import DeviceChoice, ProbeRequest, Target
+
+# The order in which "auto" looks: accelerators first.
+AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
+
+# oneDNN's switch away from its reference convolution; does nothing where a fast one is picked anyway.
+ISA_VARIABLE = "ONEDNN_MAX_CPU_ISA"
+CONVOLUTION_FIX: Mapping[str, str] = {ISA_VARIABLE: "AVX2"}
+
+_PROBE_LIMITS = Limits(time_s=120, memory_bytes=8 << 30)
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """The device's name in MindSpore, the low precisions that it computes, and how it convolves.
+
+    `missing` says for each low precision left out which op was refused, in MindSpore's words.
+    """
+
+    target: Target
+    low_precisions: tuple[LowPrecision, ...]
+    missing: Mapping[str, str]
+    reference_convolution: bool
+
+    def environment(self, convolves: bool) -> dict[str, str]:
+        """What a trial's process gets: the convolution fix where it helps, unless the user set the variable.
+
+        Large matrix products are faster without it, so networks that don't convolve do without.
+        """
+        if self.reference_convolution and convolves and ISA_VARIABLE not in os.environ:
+            return dict(CONVOLUTION_FIX)
+        return {}
+
+    def notes(self, convolves: bool) -> tuple[str, ...]:
+        """What the user should know, a line each."""
+        lines = [
+            f"{precision} is left out: {self.target} does not compute {op} in it ({reason})"
+            for precision, refusal in self.missing.items()
+            for op, reason in [refusal.split(": ", 1)]
+        ]
+        if self.environment(convolves):
+            lines.append(
+                "oneDNN would pick its slow reference convolution on this CPU; "
+                f"trials run with {ISA_VARIABLE}={CONVOLUTION_FIX[ISA_VARIABLE]}"
+            )
+        return tuple(lines)
+
+
+def learn_device(choice: DeviceChoice, folder: Path) -> DeviceFacts:
+    """Find the device and what it can do; "auto" takes the first of Ascend, GPU, CPU that answers.
+
+    Raises:
+        HalfwiseError: MindSpore cannot use the device that was asked for; its own words are quoted.
+    """
+    target, half = _find(choice, folder)
+    probes = {"float16": half, "bfloat16": _probe(target, "bfloat16", folder)}
+    missing = {name: _refusal(probe) for name, probe in probes.items() if _refusal(probe)}
+    convolution = None
+    if target == "CPU":
+        convolution = run_job(
+            CONVOLUTION_JOB,
+            ProbeRequest(folder=folder / "convolution", target=target, environment={"ONEDNN_VERBOSE": "1"}),
+            ConvolutionProbe,
+            _PROBE_LIMITS,
+        )
+    return DeviceFacts(
+        target=target,
+        low_precisions=tuple(name for name in ("float16", "bfloat16") if name not in missing),
+        missing=missing,
+        reference_convolution=isinstance(convolution, ConvolutionProbe) and convolution.reference,
+    )
+
+
+def _find(choice: DeviceChoice, folder: Path) -> tuple[Target, PrecisionProbe]:
+    refused = []
+    for target in AUTO_ORDER if choice == "auto" else (choice,):
+        probe = _probe(target, "float16", folder)
+        if isinstance(probe, PrecisionProbe):
+            return target, probe
+        refused.append(probe.as_error())
+    raise HalfwiseError("; ".join(str(error) for error in refused))
+
+
+def _probe(target: Target, precision: LowPrecision, folder: Path) -> PrecisionProbe | Failure:
+    request = ProbeRequest(folder=folder / f"{target}-{precision}", target=target, precision=precision)
+    return run_job(PRECISION_JOB, request, PrecisionProbe, _PROBE_LIMITS)
+
+
+def _refusal(probe: PrecisionProbe | Failure) -> str:
+    """ "op: reason" of a precision that the device does not compute, else nothing."""
+    if isinstance(probe, Failure):
+        return f"anything: {probe.cause}: {probe.message}"
+    return "; ".join(f"{op}: {reason}" for op, reason in probe.missing.items())

@@ -1,0 +1,83 @@
+"""What became of one trial, as a frozen value that travels as JSON."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+Status = Literal["trained", "infeasible", "failed"]
+Direction = Literal["maximize", "minimize"]
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"must be a finite number, but got {value}")
+    return value
+
+
+Finite = Annotated[float, AfterValidator(_finite)]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Place(_Value):
+    """Where a trial first went non-finite; layer and op are None where the diagnosis could not tell."""
+
+    step: int
+    layer: str | None = None
+    op: str | None = None
+    direction: Literal["forward", "gradient"] | None = None
+
+    def __str__(self) -> str:
+        """In a user's words, such as "step 0, op Mul of blocks.0.attention (forward)"."""
+        words = f"step {self.step}"
+        if self.op is not None:
+            words += f", op {self.op} of {self.layer or 'the network itself'}"
+        if self.direction is not None:
+            words += f" ({self.direction})"
+        return words
+
+
+class StepTime(_Value):
+    """Time of one training step on the trial's device: compilation excluded, after a warm-up, medians."""
+
+    wall_s: Finite
+    process_cpu_s: Finite
+    steps_timed: int
+
+
+class Outcome(_Value):
+    """What one policy came to in one short training.
+
+    `status` is "trained" (quality and speed were measured), "infeasible" (it ran, but does not train: `cause`
+    says why) or "failed" (it did not run to its end: raised, hung, killed, out of memory). Figures that were
+    not reached are None. Loss entries are None at steps where the loss was not finite.
+    """
+
+    schema_version: Literal["halfwise/outcome/1"] = "halfwise/outcome/1"
+    policy: str
+    digest: str
+    seed: int
+    device: str
+    mindspore_version: str
+    status: Status
+    cause: str | None = None
+    message: str | None = None
+    first_non_finite: Place | None = None
+    metric: str
+    direction: Direction
+    quality: Finite | None = None
+    losses: tuple[Finite | None, ...] = ()
+    loss_scales: tuple[Finite, ...] = ()
+    updates_applied: int = 0
+    updates_skipped: int = 0
+    step_time: StepTime | None = None
+    throughput_samples_per_s: Finite | None = None
+    compile_time_s: Finite | None = None
+    trial_time_s: Finite | None = None
+    peak_memory_bytes: int | None = None
+    low_precision_layers: int | None = None
+    layers: int | None = None
+    notes: tuple[str, ...] = ()

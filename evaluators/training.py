@@ -1,0 +1,98 @@
+"""A short training: steps, their losses and times, and the named reasons why it may stop early."""
+
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import mindspore as ms
+import numpy as np
+
+from ..policies.errors import InputError
+from .outcome import StepTime
+from .step import TrainStep
+from .workload import Batch
+
+# Dynamic scaling halves 65,536 down to 1 in 16 skips; whoever still skips after that never trains.
+MAX_SKIPS_IN_A_ROW = 20
+# The first steps fill caches and allocate; they are trained but not timed.
+WARM_UP_STEPS = 3
+# Fewer timed steps than this give no figure for speed.
+MIN_TIMED_STEPS = 5
+
+
+@dataclass
+class Training:
+    """What happened so far; `cause` is None while nothing is wrong."""
+
+    losses: list[float] = field(default_factory=list)
+    loss_scales: list[float] = field(default_factory=list)
+    applied: int = 0
+    skipped: int = 0
+    skips_in_a_row: int = 0
+    wall_s: list[float] = field(default_factory=list)
+    cpu_s: list[float] = field(default_factory=list)
+    cause: str | None = None
+    bad_step: int | None = None
+
+    def record(self, loss: float, finite: bool, scale: float) -> None:
+        """Take in one step and see whether the training should go on."""
+        step = len(self.losses)
+        self.losses.append(loss)
+        self.loss_scales.append(scale)
+        self.applied += finite
+        self.skipped += not finite
+        self.skips_in_a_row = 0 if finite else self.skips_in_a_row + 1
+        if not math.isfinite(loss):
+            self.cause, self.bad_step = f"non-finite at step {step}", step
+        elif self.skips_in_a_row >= MAX_SKIPS_IN_A_ROW:
+            self.cause, self.bad_step = "no working loss scale", step
+
+    def finish(self) -> None:
+        """Judge the whole: a loss that is the same at every step did not train."""
+        if self.cause is None and len(self.losses) > 1 and len(set(self.losses)) == 1:
+            self.cause = "loss never moved"
+
+    def step_time(self) -> StepTime | None:
+        """Medians over the steps after the warm-up; None when there were too few."""
+        wall, cpu = self.wall_s[WARM_UP_STEPS:], self.cpu_s[WARM_UP_STEPS:]
+        if len(wall) < MIN_TIMED_STEPS:
+            return None
+        return StepTime(
+            wall_s=float(np.median(wall)), process_cpu_s=float(np.median(cpu)), steps_timed=len(wall)
+        )
+
+
+def train(step: TrainStep, batches: Iterator[Batch], steps: int) -> Training:
+    """Run up to `steps` steps; stops at the first non-finite loss, or when no update is applied any more."""
+    training = Training()
+    shapes = None
+    for batch in itertools.islice(batches, steps):
+        tensors = as_tensors(batch)
+        shapes = _same_shapes(tensors, shapes)
+        wall, cpu = time.perf_counter(), time.process_time()
+        # Reading the loss waits for the step: a device may only have queued it.
+        loss, finite, scale = (value.asnumpy().item() for value in step(*tensors))
+        training.wall_s.append(time.perf_counter() - wall)
+        training.cpu_s.append(time.process_time() - cpu)
+        training.record(loss, finite, scale)
+        if training.cause is not None:
+            return training
+    training.finish()
+    return training
+
+
+def _same_shapes(tensors: list[ms.Tensor], before: list[tuple[int, ...]] | None) -> list[tuple[int, ...]]:
+    shapes = [tensor.shape for tensor in tensors]
+    if before is not None and shapes != before:
+        # A new shape would compile the step again in the middle of what is timed.
+        raise InputError(
+            f"batches must keep one shape, but after {before} came {shapes}; drop or pad the last one"
+        )
+    return shapes
+
+
+def as_tensors(batch: Batch) -> list[ms.Tensor]:
+    """The batch as the step takes it: the network's inputs, then the loss's labels; types as they are."""
+    return [ms.Tensor(array) for array in (*batch.inputs, *batch.labels)]

@@ -1,0 +1,152 @@
+"""The job of a trial's process: build, apply the policy, compile, train, evaluate, and say what came of it."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+
+from ..policies.policy import Policy
+from ..policies.resolve import Assignment
+from ..policies.rewrite import apply, make_scaler
+from ..policies.text import parse_policy
+from .child import error_line
+from .device import peak_memory_bytes, use_device
+from .outcome import Outcome, Place
+from .request import TrialRequest
+from .step import Predict, TrainStep
+from .training import Training, as_tensors, train
+from .workload import Workload
+from .workload_reference import load_workload
+
+STATE_FILE = "state-at-failure.ckpt"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workload's network under a policy, inside the training step that a trial runs."""
+
+    network: nn.Cell
+    step: TrainStep
+    assignments: tuple[Assignment, ...]
+
+
+def prepare(workload: Workload, policy: Policy, seed: int) -> Prepared:
+    """A fresh network with the policy on it and the step around it; every random number comes from `seed`."""
+    ms.set_seed(seed)
+    np.random.seed(seed)
+    network = workload.network()
+    rewritten = apply(policy, network)
+    optimizer = workload.optimizer(network.trainable_params())
+    inputs = len(workload.sample_batch().inputs)
+    step = TrainStep(network, workload.loss(), optimizer, make_scaler(policy.loss_scaling), inputs)
+    step.set_train()
+    return Prepared(network, step, rewritten.assignments)
+
+
+def run_trial(request: TrialRequest) -> Outcome:
+    """Train the policy shortly and measure it; what does not train is an outcome too.
+
+    Raises:
+        InputError: the policy does not fit the network, or the workload is wrong.
+        Exception: whatever the workload raises; the caller's process makes an outcome of it.
+    """
+    started = time.perf_counter()
+    policy = parse_policy(request.policy)
+    use_device(request.target, policy.mode)
+    workload = load_workload(request.workload, request.search_path)
+    prepared = prepare(workload, policy, request.seed)
+    known = identity(request, policy, workload) | _asked(prepared.assignments)
+    try:
+        known["compile_time_s"] = _compile(prepared.step, workload, policy)
+    except (RuntimeError, TypeError, ValueError) as error:
+        return Outcome(**known, status="infeasible", cause="does not compile", message=error_line(error))
+    training = train(prepared.step, workload.batches(request.seed), request.steps)
+    known |= _figures(training, workload.batch_size, request)
+    known |= _judge(training, prepared, workload, request.folder)
+    return Outcome(**known, trial_time_s=time.perf_counter() - started)
+
+
+def identity(request: TrialRequest, policy: Policy, workload: Workload) -> dict[str, Any]:
+    """The fields that say which trial an outcome belongs to."""
+    return {
+        "policy": str(policy),
+        "digest": policy.digest,
+        "seed": request.seed,
+        "device": request.target,
+        "mindspore_version": ms.__version__,
+        "metric": workload.metric.name,
+        "direction": workload.metric.direction,
+        "notes": request.notes,
+    }
+
+
+def _asked(assignments: tuple[Assignment, ...]) -> dict[str, Any]:
+    """How many of the innermost layers were asked for in low precision; a request, not a measurement."""
+    paths = [assignment.path for assignment in assignments]
+    inner = [a for a in assignments if not any(other.startswith(f"{a.path}.") for other in paths) and a.path]
+    low = [a for a in inner if a.precision in ("float16", "bfloat16")]
+    return {"layers": len(inner), "low_precision_layers": len(low)}
+
+
+def _compile(step: TrainStep, workload: Workload, policy: Policy) -> float | None:
+    """Seconds to compile the step, without running it; None in PyNative mode, which compiles nothing."""
+    if policy.mode == "pynative":
+        return None
+    tensors = as_tensors(workload.sample_batch())
+    started = time.perf_counter()
+    step.compile(*tensors)
+    return time.perf_counter() - started
+
+
+def _figures(training: Training, batch_size: int, request: TrialRequest) -> dict[str, Any]:
+    step_time = training.step_time()
+    done = training.applied + training.skipped
+    return {
+        "losses": tuple(loss if math.isfinite(loss) else None for loss in training.losses),
+        "loss_scales": tuple(training.loss_scales),
+        "updates_applied": training.applied,
+        "updates_skipped": training.skipped,
+        "step_time": step_time,
+        # A skipped step costs its time and trains nothing: only applied updates count.
+        "throughput_samples_per_s": step_time and batch_size * training.applied / done / step_time.wall_s,
+        "peak_memory_bytes": peak_memory_bytes(request.target),
+    }
+
+
+def _judge(training: Training, prepared: Prepared, workload: Workload, folder: Path) -> dict[str, Any]:
+    """Status, cause and quality; the weights of a step that went wrong are kept for the diagnosis."""
+    if training.cause is not None:
+        place = None
+        if training.bad_step is not None:
+            place = Place(step=training.bad_step)
+            ms.save_checkpoint(prepared.network, str(folder / STATE_FILE))
+        return {"status": "infeasible", "cause": training.cause, "first_non_finite": place}
+    quality = float(workload.evaluate(predictor(prepared.network)))
+    if not math.isfinite(quality):
+        return {"status": "infeasible", "cause": f"{workload.metric.name} is {quality}"}
+    return {"status": "trained", "quality": quality}
+
+
+def predictor(network: nn.Cell) -> Callable[..., Any]:
+    """`predict(*arrays)` for a workload's `evaluate`: evaluation mode, NumPy in, NumPy out, floats in float32."""
+    cell = Predict(network)
+    cell.set_train(False)
+
+    def predict(*inputs: np.ndarray) -> Any:
+        return _as_arrays(cell(*(ms.Tensor(array) for array in inputs)))
+
+    return predict
+
+
+def _as_arrays(outputs: Any) -> Any:
+    if isinstance(outputs, dict):
+        return {key: _as_arrays(value) for key, value in outputs.items()}
+    if isinstance(outputs, (tuple, list)):
+        return tuple(_as_arrays(value) for value in outputs)
+    return outputs.asnumpy()

@@ -1,0 +1,103 @@
+"""MindSpore's own dump: the values of every op of one step, and the kernel graph that says who feeds whom."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+_NODE = re.compile(r"^%(\d+) = [\w.]+:(\S+?)\((.*)\)\s*$")
+_NAME = re.compile(r"^\s*# AID : \d+_(.*)$")
+_OPERAND = re.compile(r"%(\d+)")
+
+
+@dataclass(frozen=True)
+class DumpedOp:
+    """One op's output on disk: MindSpore's op type and the op's full name with "/" written as "_"."""
+
+    op: str
+    name: str
+    file: Path
+
+    def finite(self) -> bool:
+        """Whether every element is finite; integers and booleans always are."""
+        values = np.load(self.file)
+        return values.dtype.kind != "f" or bool(np.isfinite(values).all())
+
+
+def dump_everything(folder: Path) -> None:
+    """Make this process write every op's values and its kernel graph into `folder`; call before the first op."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {
+        "common_dump_settings": {
+            "op_debug_mode": 0,
+            "dump_mode": 0,
+            "path": str(folder),
+            "net_name": "step",
+            "iteration": "0",
+            "saved_data": "tensor",
+            "input_output": 2,
+            "kernels": [],
+            "support_device": list(range(8)),
+        },
+        "e2e_dump_settings": {"enable": True, "trans_flag": True, "stat_calc_mode": "host"},
+    }
+    file = folder / "dump.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+    os.environ.update(
+        MINDSPORE_DUMP_CONFIG=str(file),
+        MS_DIAGNOSTIC_DATA_PATH=str(folder),
+        MS_DEV_SAVE_GRAPHS="1",
+        MS_DEV_SAVE_GRAPHS_PATH=str(folder / "graphs"),
+        MS_DEV_DUMP_IR_PASSES="validate",
+    )
+
+
+def dumped_ops(folder: Path) -> list[DumpedOp]:
+    """What was dumped, in the order in which the ops finished.
+
+    File names read `Op.name.task.stream.microseconds.output.index.format.dtype.npy`.
+    """
+    found = []
+    for file in folder.rglob("*.output.*.npy"):
+        op, name, _, _, stamp = file.name.split(".")[:5]
+        found.append((int(stamp), DumpedOp(op, name, file)))
+    return [op for _, op in sorted(found, key=lambda pair: pair[0])]
+
+
+def producers(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Full name of each kernel ("Default/network-Net/…/Mul-op0") to those of the kernels that feed it."""
+    feeds: dict[str, tuple[str, ...]] = {}
+    for file in (folder / "graphs" / "actor_set").glob("final_actor_set_kernel_graph*.ir"):
+        for block in file.read_text(encoding="utf-8", errors="replace").split("Base Block")[1:]:
+            feeds |= _block_producers(block)
+    return feeds
+
+
+def _block_producers(block: str) -> dict[str, tuple[str, ...]]:
+    names: dict[str, str] = {}
+    operands: dict[str, list[str]] = {}
+    current = ""
+    for line in block.splitlines():
+        if node := _NODE.match(line):
+            current = node.group(1)
+            operands[current] = _OPERAND.findall(node.group(3))
+        elif name := _NAME.match(line):
+            names[current] = name.group(1)
+    return {
+        names[number]: tuple(names[feeder] for feeder in feeders if feeder in names)
+        for number, feeders in operands.items()
+        if number in names
+    }
+
+
+def upstream(name: str, feeds: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    """The kernel itself, then those that feed it, nearest first."""
+    seen, front = {name}, [name]
+    while front:
+        yield from front
+        front = [feeder for kernel in front for feeder in feeds.get(kernel, ()) if feeder not in seen]
+        seen.update(front)

@@ -1,0 +1,67 @@
+"""What the runner hands to tracking, figures and reports: what a study is, its trials, what it came to."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..evaluators.outcome import Direction, Outcome
+from ..policies import Policy
+from ..search.front import Point
+
+
+@dataclass(frozen=True)
+class StudyInfo:
+    """What a study searches, on what, and the command that made it.
+
+    `tolerance` is relative to float32's quality (0.005 is half a percent); `speed_label` is the kind of speed
+    and its device, such as "measured on CPU"; `folder` is the study's own folder, absolute.
+    """
+
+    name: str
+    workload: str
+    command: str
+    folder: Path
+    device: str
+    versions: Mapping[str, str]
+    metric: str
+    direction: Direction
+    tolerance: float
+    sampler: str
+    seed: int
+    trials_planned: int
+    speed_label: str
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One finished trial: the policy that was tried, under which name if it has one, and its outcome."""
+
+    number: int
+    name: str | None
+    policy: Policy
+    outcome: Outcome
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        """How lists name it, so that they sort by number: "002 O2", or "007" and the policy's digest."""
+        return f"{self.number:03d} {self.name or self.policy.digest}"
+
+
+@dataclass(frozen=True)
+class StudySummary:
+    """What a study came to: all its points, those on the front, and the policy that was chosen.
+
+    `best` and `best_policy` are None where nothing could be chosen; `reason` says why in either case.
+    `counts` are trials by status word; `files` are more files for people to look at (front.csv, front.png).
+    """
+
+    points: tuple[Point, ...]
+    front: tuple[Point, ...]
+    baseline: Point | None
+    best: Point | None
+    reason: str
+    best_policy: Path | None = None
+    files: tuple[Path, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=Counter[str])

@@ -1,0 +1,125 @@
+"""The policy: which parts of a network compute in which precision, as one frozen value."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
+
+from .canonical import canonical_text
+from .frozen import FrozenMapping
+from .json_value import JsonMapping
+from .loss_scaling import DynamicLossScaling, LossScaling
+from .ops import check_op
+from .patterns import parse_pattern
+from .precision import LowPrecision, RulePrecision
+from .violations import Violation, fail
+
+SCHEMA = "halfwise/policy/1"
+
+
+def _check_pattern(text: str) -> str:
+    parse_pattern(text)
+    return text
+
+
+def _frozen(value: Mapping[str, Any]) -> FrozenMapping[Any]:
+    return FrozenMapping(value)
+
+
+def _op_rules_name_a_precision(layers: Mapping[str, RulePrecision]) -> Mapping[str, RulePrecision]:
+    fail(
+        Violation((text,), "a rule for one op must name a precision, not auto", precision)
+        for text, precision in layers.items()
+        if precision == "auto" and parse_pattern(text).op is not None
+    )
+    return layers
+
+
+def _without_duplicates(names: tuple[str, ...]) -> tuple[str, ...]:
+    fail(
+        Violation((place,), f"{name!r} stands in the list twice", name)
+        for place, name in enumerate(names)
+        if name in names[:place]
+    )
+    return tuple(sorted(names))
+
+
+def _only_follow(value: object) -> object:
+    if value != "follow":
+        raise ValueError(f"must be follow: anything else is reserved for a later version; got {value!r}")
+    return value
+
+
+def _only_null(value: object) -> object:
+    if value is not None:
+        raise ValueError(f"must be null: schedules are reserved for a later version; got {value!r}")
+    return value
+
+
+_Layers = Annotated[
+    Mapping[Annotated[str, AfterValidator(_check_pattern)], RulePrecision],
+    AfterValidator(_op_rules_name_a_precision),
+    AfterValidator(_frozen),
+    PlainSerializer(dict),
+]
+_OpNames = Annotated[
+    tuple[Annotated[str, AfterValidator(check_op)], ...], AfterValidator(_without_duplicates)
+]
+_Reasons = Annotated[Mapping[str, str], AfterValidator(_frozen), PlainSerializer(dict)]
+
+
+class OpLists(BaseModel):
+    """White: these ops run in low precision. Black: these stay in float32. Sorted; order has no meaning."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    white_list: _OpNames = ()
+    black_list: _OpNames = ()
+
+    @model_validator(mode="after")
+    def _one_list_for_an_op(self) -> Self:
+        fail(
+            Violation(("black_list", place), f"{name!r} stands in the white list too; keep one", name)
+            for place, name in enumerate(self.black_list)
+            if name in self.white_list
+        )
+        return self
+
+
+class Policy(BaseModel):
+    """What a network shall compute in. Leaves everything in float32 unless told otherwise.
+
+    `layers` maps patterns (see `patterns.py`) to precisions; `ops` are the lists behind "auto" and the black
+    list of low-precision layers; `low_precision` is what the white list lowers to. The last four fields say
+    where the policy comes from and change nothing. Constructing one with wrong values raises pydantic's
+    ValidationError; `parse_policy` and `load_policy` turn that into an InputError with places.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    schema_version: Literal["halfwise/policy/1"] = Field(default=SCHEMA, alias="schema")
+    default: RulePrecision = "float32"
+    low_precision: LowPrecision = "float16"
+    layers: _Layers = Field(default_factory=FrozenMapping[RulePrecision])
+    ops: OpLists = OpLists()
+    gradients: Annotated[Literal["follow"], BeforeValidator(_only_follow)] = "follow"
+    schedule: Annotated[None, BeforeValidator(_only_null)] = None
+    loss_scaling: LossScaling = DynamicLossScaling()
+    mode: Literal["graph", "pynative"] = "graph"
+    made_for: JsonMapping = Field(default_factory=FrozenMapping[Any])
+    results: JsonMapping = Field(default_factory=FrozenMapping[Any])
+    asked_hash: str | None = None
+    reasons: _Reasons = Field(default_factory=FrozenMapping[str])
+
+    def __str__(self) -> str:
+        """The canonical text: one line of JSON without defaults; `parse_policy` reads it back."""
+        return canonical_text({"schema": SCHEMA} | self.model_dump(exclude_defaults=True) | self._scaling())

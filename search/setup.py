@@ -1,0 +1,70 @@
+"""What a study was started with: a resumed one must be the same, or its trials could not be compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..policies import Policy
+from ..policies.errors import InputError
+from .front import Direction
+from .space import SearchSpace
+
+Terms = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The fixed terms of a study; `levels` are the policies that are tried before the sampler's.
+
+    Raises:
+        InputError: the seed is negative, or two levels share a name.
+    """
+
+    space: SearchSpace
+    sampler: str
+    seed: int
+    quality_direction: Direction
+    levels: tuple[tuple[str, Policy], ...]
+
+    def __post_init__(self) -> None:
+        """Check what neither the space nor the sampler checks."""
+        if self.seed < 0:
+            raise InputError(f"the seed must be a whole number >= 0, but got {self.seed}")
+        names = [name for name, _ in self.levels]
+        if len(set(names)) < len(names):
+            raise InputError(f"each fixed policy must have a name of its own, but got {', '.join(names)}")
+
+    def terms(self) -> dict[str, list[str]]:
+        """The terms in words, which the study keeps: each a list of texts."""
+        return {
+            "sampler": [self.sampler],
+            "seed": [str(self.seed)],
+            "quality direction": [self.quality_direction],
+            "fixed policies": [f"{name} ({policy.digest})" for name, policy in self.levels],
+            **self.space.terms(),
+        }
+
+
+def refuse_changes(stored: Terms, now: Terms) -> None:
+    """Let a study go on only with the terms that it was started with.
+
+    Raises:
+        InputError: the terms differ; the message lists what was, and what is now.
+    """
+    changes = [_change(key, stored.get(key, []), now.get(key, [])) for key in {**stored, **now}]
+    said = "; ".join(change for change in changes if change)
+    if said:
+        raise InputError(
+            f"this study was started with other terms, and its trials could not be compared: {said}. "
+            "Go on with the old terms, or start a study under another name"
+        )
+
+
+def _change(key: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """The difference in one term, in words; empty if there is none."""
+    if list(old) == list(new):
+        return ""
+    gone = [text for text in old if text not in new]
+    added = [text for text in new if text not in old]
+    if not gone and not added:
+        return f"{key}: the same in another order"
+    return f"{key}: was {', '.join(gone) or 'without these'}, is now {', '.join(added) or 'without these'}"

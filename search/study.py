@@ -1,0 +1,274 @@
+"""One search: an Optuna study that is asked for policies and told what became of them.
+
+The journal file holds two Optuna studies: "levels" the fixed policies, which have no parameters, and
+"search" the sampler's proposals. They are apart because one finished trial without parameters is enough to
+make Optuna's samplers see an empty common search space: multivariate TPE would silently fall back to one
+parameter at a time, and NSGA-II to random draws.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import optuna
+from optuna.storages import JournalStorage
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from ..policies import Policy
+from ..policies.errors import HalfwiseError
+from .front import Direction, Point
+from .journal import open_journal
+from .samplers import make_sampler
+from .setup import Setup, refuse_changes
+from .space import SearchSpace
+
+Status = Literal["trained", "infeasible", "failed"]
+
+INTERRUPTED = "interrupted: the search ended before this trial did"
+
+# Optuna completes no trial without values, and NSGA-II learns from complete trials only. TPE sorts the
+# infeasible out, and NSGA-II ranks them, by the constraint alone: these values decide nothing and stay here.
+_STAND_INS = (0.0, 0.0)
+_CONSTRAINT = "trains"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A policy to try now; `name` is that of a fixed policy ("O2"), None for a sampler's proposal."""
+
+    number: int
+    name: str | None
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finished trial; `policy` is the canonical text. Figures are None unless it trained."""
+
+    number: int
+    name: str | None
+    policy: str
+    digest: str
+    status: Status
+    quality: float | None = None
+    speed: float | None = None
+    cause: str | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the search ended while this trial ran: it is proposed again, and counts for no budget."""
+        return self.cause == INTERRUPTED
+
+    @property
+    def point(self) -> Point:
+        """The trial as the front sees it."""
+        feasible = self.status == "trained"
+        return Point(self.number, self.name, self.digest, self.quality, self.speed, feasible, self.cause)
+
+
+class Search:
+    """Proposes policies and learns from their outcomes; every call is on disk when it returns.
+
+    One process at a time may have a study open. With one trial in flight, the same seed and the same
+    outcomes give the same proposals, whether or not the search was stopped and reopened in between: each
+    draw is seeded by the seed and the number of proposals before it; an interrupted one is made again.
+    """
+
+    def __init__(self, setup: Setup, levels: optuna.Study, sampled: optuna.Study) -> None:
+        """Use `Search.create`."""
+        self._setup = setup
+        self._levels = levels
+        self._sampled = sampled
+        self._running: dict[int, tuple[optuna.Study, Trial]] = {}
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        space: SearchSpace,
+        sampler_name: str,
+        seed: int,
+        quality_direction: Direction,
+        fixed: Sequence[tuple[str, Policy]],
+    ) -> Self:
+        """Start a study in a journal file, or go on with the one that the file holds.
+
+        Trials that were running when the process before this one ended become failed ones, marked
+        interrupted; one that was just being told is told.
+
+        Raises:
+            InputError: unknown sampler, or the file's study was started with other terms.
+            HalfwiseError: the file cannot be read or written.
+        """
+        setup = Setup(space, sampler_name, seed, quality_direction, tuple(fixed))
+        make_sampler(sampler_name, seed)  # An unknown name must not leave a file behind.
+        storage = open_journal(path)
+        studies = [_open_study(storage, name, quality_direction) for name in ("levels", "search")]
+        _keep_terms(studies[1], setup)
+        for study in studies:
+            for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+                _settle(study, trial.number, trial.user_attrs)
+        return cls(setup, *studies)
+
+    def ask(self) -> Proposal:
+        """The next policy: the fixed ones in their order, then the sampler's."""
+        tried = {trial.user_attrs["name"] for trial in _counted(self._levels)}
+        for name, policy in self._setup.levels:
+            if name not in tried:
+                return self._propose(self._levels, name, lambda trial, policy=policy: policy)
+        index = len(_counted(self._sampled))
+        self._sampled.sampler = make_sampler(self._setup.sampler, _draw_seed(self._setup.seed, index))
+        return self._propose(self._sampled, None, self._suggest)
+
+    def tell(self, number: int, quality: float, speed: float) -> None:
+        """A trial trained to this quality, at this speed (samples per second).
+
+        Raises:
+            HalfwiseError: the trial is not running, or a figure is not a finite number; the trial then runs
+                on, and can be told as infeasible.
+        """
+        figures = {"quality": _finite(number, "quality", quality), "speed": _finite(number, "speed", speed)}
+        self._close(number, "trained", figures)
+
+    def tell_infeasible(self, number: int, cause: str) -> None:
+        """A trial ran, but its policy does not train: the sampler learns to keep away.
+
+        Raises:
+            HalfwiseError: the trial is not running.
+        """
+        self._close(number, "infeasible", {"cause": cause})
+
+    def tell_failed(self, number: int, cause: str) -> None:
+        """A trial did not run to its end, which says nothing about its policy: the sampler learns nothing.
+
+        Raises:
+            HalfwiseError: the trial is not running.
+        """
+        self._close(number, "failed", {"cause": cause})
+
+    def finished(self) -> tuple[Told, ...]:
+        """Every finished trial in the order in which they were asked for, interrupted ones included."""
+        states = (TrialState.COMPLETE, TrialState.FAIL)
+        trials = [
+            t for s in (self._levels, self._sampled) for t in s.get_trials(deepcopy=False, states=states)
+        ]
+        # Killed inside `ask`, a trial may lack its policy: nobody was ever handed it.
+        return tuple(
+            sorted((_told(t) for t in trials if "policy" in t.user_attrs), key=lambda told: told.number)
+        )
+
+    def find_told(self, policy: Policy) -> int | None:
+        """The first trial that found out what this very policy comes to (equal digest), if there is one.
+
+        A failed trial found out nothing, so it does not count.
+        """
+        for told in self.finished():
+            if told.digest == policy.digest and told.status != "failed":
+                return told.number
+        return None
+
+    def _propose(
+        self, study: optuna.Study, name: str | None, policy_for: Callable[[Trial], Policy]
+    ) -> Proposal:
+        trial = study.ask()
+        number = sum(len(s.get_trials(deepcopy=False)) for s in (self._levels, self._sampled)) - 1
+        policy = policy_for(trial)
+        attributes = {"number": number, "name": name, "digest": policy.digest, "policy": str(policy)}
+        for key, value in attributes.items():
+            trial.set_user_attr(key, value)
+        self._running[number] = (study, trial)
+        return Proposal(number, name, policy)
+
+    def _suggest(self, trial: Trial) -> Policy:
+        space = self._setup.space
+        chosen = {
+            name: trial.suggest_categorical(name, allowed) for name, allowed in space.parameters().items()
+        }
+        return space.policy(chosen)
+
+    def _close(self, number: int, status: Status, found: Mapping[str, float | str]) -> None:
+        """Store what was found, the status last: from then on the next process can close the trial too."""
+        if number not in self._running:
+            running = ", ".join(map(str, self._running)) or "none"
+            raise HalfwiseError(
+                f"trial {number} is not running, so nothing can be told of it; running: {running}"
+            )
+        study, trial = self._running[number]
+        if status != "failed":
+            trial.set_constraint(_CONSTRAINT, 0.0 if status == "trained" else 1.0)
+        for key, value in {**found, "status": status}.items():
+            trial.set_user_attr(key, value)
+        _settle(study, trial.number, trial.user_attrs)
+        del self._running[number]
+
+
+def _open_study(storage: JournalStorage, name: str, quality_direction: Direction) -> optuna.Study:
+    # Optuna announces each study on stderr, which is the progress display's place.
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        # The stock sampler that Optuna would set draws from its own clock; `ask` sets the real one.
+        return optuna.create_study(
+            storage=storage,
+            study_name=name,
+            directions=[quality_direction, "maximize"],
+            sampler=make_sampler("random", 0),
+            load_if_exists=True,
+        )
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+
+
+def _keep_terms(study: optuna.Study, setup: Setup) -> None:
+    stored = study.user_attrs.get("terms")
+    if stored is None:
+        study.set_user_attr("terms", setup.terms())
+    else:
+        refuse_changes(stored, setup.terms())
+
+
+def _settle(study: optuna.Study, trial_number: int, attributes: Mapping[str, Any]) -> None:
+    """Close an Optuna trial as its attributes say; one without a status was interrupted, and fails."""
+    status = attributes.get("status")
+    if status == "trained":
+        study.tell(trial_number, (attributes["quality"], attributes["speed"]))
+    elif status == "infeasible":
+        study.tell(trial_number, _STAND_INS)
+    else:
+        study.tell(trial_number, state=TrialState.FAIL)
+
+
+def _counted(study: optuna.Study) -> list[FrozenTrial]:
+    """All trials but the interrupted ones."""
+    trials = study.get_trials(deepcopy=False)
+    return [t for t in trials if t.state != TrialState.FAIL or "status" in t.user_attrs]
+
+
+def _told(trial: FrozenTrial) -> Told:
+    found: dict[str, Any] = trial.user_attrs
+    return Told(
+        number=found["number"],
+        name=found["name"],
+        policy=found["policy"],
+        digest=found["digest"],
+        status=found.get("status", "failed"),
+        quality=found.get("quality"),
+        speed=found.get("speed"),
+        cause=found.get("cause", None if "status" in found else INTERRUPTED),
+    )
+
+
+def _draw_seed(seed: int, index: int) -> int:
+    """The seed of one draw: well apart for neighbouring seeds and draws."""
+    return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
+
+
+def _finite(number: int, what: str, value: object) -> float:
+    # bool counts as a number in Python, and no outcome is one.
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise HalfwiseError(f"trial {number}: {what} must be a finite number, but got {value!r}")
+    return float(value)
