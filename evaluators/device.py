@@ -4,12 +4,11 @@ Verified on CPU only: GPU and Ascend go through the same calls, held by contract
 """
 
 import resource
-from typing import get_args
+from typing import Literal, get_args
 
 import mindspore as ms
 
 from ..policies.errors import HalfwiseError, InputError
-from ..policies.policy import Mode
 from .request import Target
 
 # The order in which "auto" looks: the accelerators first.
@@ -18,7 +17,7 @@ AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
 
-def use_device(target: Target, mode: Mode) -> None:
+def use_device(target: Target, mode: Literal["graph", "pynative"]) -> None:
     """Make this process compute on the device, in the mode that a policy names.
 
     Raises:
@@ -31,9 +30,7 @@ def use_device(target: Target, mode: Mode) -> None:
         ms.set_device(target)
     except (RuntimeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise HalfwiseError(
-            f"MindSpore {ms.__version__} cannot use {target} on this machine: {reason}"
-        ) from error
+        raise HalfwiseError(f"MindSpore {ms.__version__} cannot use {target} on this machine: {reason}") from error
     ms.set_context(mode=MODES[mode])
 
 

@@ -98,7 +98,7 @@ def _probe(target: Target, precision: LowPrecision, folder: Path) -> PrecisionPr
 
 
 def _refusal(probe: PrecisionProbe | Failure) -> str:
-    """ "op: reason" of a precision that the device does not compute, else nothing."""
+    """The op that the device refused in a precision, and why, as `op: reason`; nothing where it computes."""
     if isinstance(probe, Failure):
         return f"anything: {probe.cause}: {probe.message}"
     return "; ".join(f"{op}: {reason}" for op, reason in probe.missing.items())

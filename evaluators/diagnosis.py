@@ -1,4 +1,4 @@
-"""The job that names the first op to go non-finite: the failing step once more, with every value written down."""
+"""The job that names the first op to go non-finite: the failing step again, every value written down."""
 
 import itertools
 import shutil
@@ -13,11 +13,9 @@ from .device import use_device
 from .outcome import Place
 from .request import DiagnosisRequest
 from .training import as_tensors
-from .trial import STATE_FILE, prepare
+from .trial import prepare
 from .value_dump import DumpedOp, dump_everything, dumped_ops, producers, upstream
 from .workload_reference import load_workload
-
-DIAGNOSIS_JOB = "halfwise.evaluators.diagnosis:run_diagnosis"
 
 _ROOT_SCOPE = "network-"
 
@@ -25,7 +23,7 @@ _ROOT_SCOPE = "network-"
 def run_diagnosis(request: DiagnosisRequest) -> Place:
     """The place completed by layer, op and direction, as far as the dump tells; always in graph mode.
 
-    The trial's weights at that step are read back from its folder, so only one step runs. An op that
+    The trial's weights at that step are read back, so only one step runs. An op that
     MindSpore's back end made of another carries no layer: it gets that of the nearest op that feeds it.
     """
     dumps = request.folder / "values"
@@ -34,9 +32,9 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
     workload = load_workload(request.workload, request.search_path)
     policy = parse_policy(request.policy).replace(mode="graph")
     prepared = prepare(workload, policy, request.seed)
-    ms.load_checkpoint(str(request.folder / STATE_FILE), prepared.network)
+    ms.load_checkpoint(str(request.state), prepared.network)
     prepared.step.scaler.scale_value.set_data(ms.Tensor(request.loss_scale, ms.float32))
-    batch = next(itertools.islice(workload.batches(request.seed), request.place.step, None))
+    batch = next(itertools.islice(workload.batches(request.seed), request.step, None))
     prepared.step(*as_tensors(batch))[0].asnumpy()
     bad = next((op for op in dumped_ops(dumps) if not op.finite()), None)
     place = request.place if bad is None else _locate(bad, producers(dumps), prepared.network, request.place)

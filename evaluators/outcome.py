@@ -1,6 +1,7 @@
 """What became of one trial, as a frozen value that travels as JSON."""
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -22,8 +23,19 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+@dataclass(frozen=True)
+class Metric:
+    """The name of the quality figure and which way is better."""
+
+    name: str
+    direction: Direction
+
+
 class Place(_Value):
-    """Where a trial first went non-finite; layer and op are None where the diagnosis could not tell."""
+    """Where a trial went non-finite: the first step from which on it stayed so, and the first op in it.
+
+    Layer and op are None where the diagnosis could not tell; the layer "" is the network itself.
+    """
 
     step: int
     layer: str | None = None
@@ -58,6 +70,7 @@ class Outcome(_Value):
 
     schema_version: Literal["halfwise/outcome/1"] = "halfwise/outcome/1"
     policy: str
+    policy_name: str | None = None
     digest: str
     seed: int
     device: str

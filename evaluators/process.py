@@ -57,8 +57,8 @@ class Failure:
 def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> ResultT | Failure:
     """Run a job in a fresh process and give its result, or why there is none; never raises for it.
 
-    `job` is `module:function`: a function of one request that returns a `result_type`. It is named rather than
-    handed over, so that this process need not import mindspore.
+    `job` is `module:function`: a function of one request that returns a `result_type`. It is named
+    rather than handed over, so that this process need not import mindspore.
 
     Standard output and error of the child go to `output.log` in the request's folder; beyond 4 MiB its
     middle is dropped. The result is written aside and renamed, so a killed child leaves no half of it.
@@ -80,8 +80,13 @@ def _start(job: str, request: Request, log: Path, result: Path) -> ForkServerPro
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["mindspore", "halfwise.evaluators.child"])
     child = context.Process(target=enter, args=(job, request, log, result), daemon=False)
-    with _without_main_module():
-        child.start()
+    try:
+        with _without_main_module():
+            child.start()
+    except FileNotFoundError as error:
+        raise HalfwiseError(
+            "the working folder no longer exists, and no process can be started from there: change to another one"
+        ) from error
     return child
 
 

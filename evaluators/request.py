@@ -1,11 +1,15 @@
 """What a trial process is asked to do, as frozen values."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
 
-from .outcome import Place
+from ..policies.text import parse_policy
+from .outcome import Metric, Place
+
+# Where a trial leaves the weights of a step that went wrong, for the diagnosis.
+STATE_FILE = "state-at-failure.ckpt"
 
 Target = Literal["CPU", "GPU", "Ascend"]
 DeviceChoice = Literal["auto", "CPU", "GPU", "Ascend"]
@@ -41,15 +45,35 @@ class TrialRequest(WorkloadRequest):
     """Train `policy` (canonical text) for `steps` steps from `seed` and measure it."""
 
     policy: str
+    policy_name: str | None = None
     seed: NonNegativeInt
     steps: PositiveInt
     notes: tuple[str, ...] = ()
 
+    def identity(self, metric: Metric, mindspore_version: str) -> dict[str, Any]:
+        """The fields of an outcome that say which trial it belongs to."""
+        return {
+            "policy": self.policy,
+            "policy_name": self.policy_name,
+            "digest": parse_policy(self.policy).digest,
+            "seed": self.seed,
+            "device": self.target,
+            "mindspore_version": mindspore_version,
+            "metric": metric.name,
+            "direction": metric.direction,
+            "notes": self.notes,
+        }
+
 
 class DiagnosisRequest(WorkloadRequest):
-    """Repeat the step at `place` of a trial from the weights saved in `folder`, and find the first bad op."""
+    """Repeat the trial's last step, number `step`, from the weights in `state`, and find the first bad op.
+
+    `place` holds the first bad step; no update was applied from there on, so the weights are the same.
+    """
 
     policy: str
     seed: NonNegativeInt
+    state: Path
+    step: NonNegativeInt
     loss_scale: PositiveFloat
     place: Place

@@ -1,4 +1,4 @@
-"""The training step that every trial runs, as one Cell: what is compiled, timed and proven is the same thing."""
+"""The training step that every trial runs, as one Cell: what is compiled, timed and proven is one thing."""
 
 from typing import Any
 

@@ -18,7 +18,6 @@ from .workload import Batch
 MAX_SKIPS_IN_A_ROW = 20
 # The first steps fill caches and allocate; they are trained but not timed.
 WARM_UP_STEPS = 3
-# Fewer timed steps than this give no figure for speed.
 MIN_TIMED_STEPS = 5
 
 
@@ -34,7 +33,6 @@ class Training:
     wall_s: list[float] = field(default_factory=list)
     cpu_s: list[float] = field(default_factory=list)
     cause: str | None = None
-    bad_step: int | None = None
 
     def record(self, loss: float, finite: bool, scale: float) -> None:
         """Take in one step and see whether the training should go on."""
@@ -45,9 +43,14 @@ class Training:
         self.skipped += not finite
         self.skips_in_a_row = 0 if finite else self.skips_in_a_row + 1
         if not math.isfinite(loss):
-            self.cause, self.bad_step = f"non-finite at step {step}", step
+            self.cause = f"non-finite at step {step}"
         elif self.skips_in_a_row >= MAX_SKIPS_IN_A_ROW:
-            self.cause, self.bad_step = "no working loss scale", step
+            self.cause = "no working loss scale"
+
+    @property
+    def first_bad_step(self) -> int | None:
+        """The step at which the loss went non-finite, or from which on every update was skipped."""
+        return None if self.cause is None or self.skips_in_a_row == 0 else len(self.losses) - self.skips_in_a_row
 
     def finish(self) -> None:
         """Judge the whole: a loss that is the same at every step did not train."""
@@ -59,13 +62,20 @@ class Training:
         wall, cpu = self.wall_s[WARM_UP_STEPS:], self.cpu_s[WARM_UP_STEPS:]
         if len(wall) < MIN_TIMED_STEPS:
             return None
-        return StepTime(
-            wall_s=float(np.median(wall)), process_cpu_s=float(np.median(cpu)), steps_timed=len(wall)
-        )
+        return StepTime(wall_s=float(np.median(wall)), process_cpu_s=float(np.median(cpu)), steps_timed=len(wall))
 
 
 def train(step: TrainStep, batches: Iterator[Batch], steps: int) -> Training:
-    """Run up to `steps` steps; stops at the first non-finite loss, or when no update is applied any more."""
+    """Run up to `steps` steps; stops at the first non-finite loss, or when no update is applied any more.
+
+    Raises:
+        InputError: too few steps to time any, or batches of more than one shape.
+    """
+    if steps < WARM_UP_STEPS + MIN_TIMED_STEPS:
+        raise InputError(
+            f"a trial must be at least {WARM_UP_STEPS + MIN_TIMED_STEPS} steps long ({WARM_UP_STEPS} to warm "
+            f"up, {MIN_TIMED_STEPS} to time), but got {steps}"
+        )
     training = Training()
     shapes = None
     for batch in itertools.islice(batches, steps):

@@ -1,4 +1,4 @@
-"""The job of a trial's process: build, apply the policy, compile, train, evaluate, and say what came of it."""
+"""The job of a trial's process: build, apply the policy, compile, train, evaluate, say what came of it."""
 
 import math
 import time
@@ -18,13 +18,11 @@ from ..policies.text import parse_policy
 from .child import error_line
 from .device import peak_memory_bytes, use_device
 from .outcome import Outcome, Place
-from .request import TrialRequest
+from .request import STATE_FILE, TrialRequest
 from .step import Predict, TrainStep
 from .training import Training, as_tensors, train
 from .workload import Workload
 from .workload_reference import load_workload
-
-STATE_FILE = "state-at-failure.ckpt"
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def run_trial(request: TrialRequest) -> Outcome:
     use_device(request.target, policy.mode)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, policy, request.seed)
-    known = identity(request, policy, workload) | _asked(prepared.assignments)
+    known = request.identity(workload.metric, ms.__version__) | _asked(prepared.assignments)
     try:
         known["compile_time_s"] = _compile(prepared.step, workload, policy)
     except (RuntimeError, TypeError, ValueError) as error:
@@ -70,20 +68,6 @@ def run_trial(request: TrialRequest) -> Outcome:
     known |= _figures(training, workload.batch_size, request)
     known |= _judge(training, prepared, workload, request.folder)
     return Outcome(**known, trial_time_s=time.perf_counter() - started)
-
-
-def identity(request: TrialRequest, policy: Policy, workload: Workload) -> dict[str, Any]:
-    """The fields that say which trial an outcome belongs to."""
-    return {
-        "policy": str(policy),
-        "digest": policy.digest,
-        "seed": request.seed,
-        "device": request.target,
-        "mindspore_version": ms.__version__,
-        "metric": workload.metric.name,
-        "direction": workload.metric.direction,
-        "notes": request.notes,
-    }
 
 
 def _asked(assignments: tuple[Assignment, ...]) -> dict[str, Any]:
@@ -123,8 +107,8 @@ def _judge(training: Training, prepared: Prepared, workload: Workload, folder: P
     """Status, cause and quality; the weights of a step that went wrong are kept for the diagnosis."""
     if training.cause is not None:
         place = None
-        if training.bad_step is not None:
-            place = Place(step=training.bad_step)
+        if training.first_bad_step is not None:
+            place = Place(step=training.first_bad_step)
             ms.save_checkpoint(prepared.network, str(folder / STATE_FILE))
         return {"status": "infeasible", "cause": training.cause, "first_non_finite": place}
     quality = float(workload.evaluate(predictor(prepared.network)))
@@ -134,7 +118,7 @@ def _judge(training: Training, prepared: Prepared, workload: Workload, folder: P
 
 
 def predictor(network: nn.Cell) -> Callable[..., Any]:
-    """`predict(*arrays)` for a workload's `evaluate`: evaluation mode, NumPy in, NumPy out, floats in float32."""
+    """`predict(*arrays)` for a workload's `evaluate`: evaluation mode, NumPy in and out, floats in float32."""
     cell = Predict(network)
     cell.set_train(False)
 

@@ -29,7 +29,7 @@ class DumpedOp:
 
 
 def dump_everything(folder: Path) -> None:
-    """Make this process write every op's values and its kernel graph into `folder`; call before the first op."""
+    """Make this process write every op's values and its kernel graph into `folder`; call it before any op."""
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "common_dump_settings": {

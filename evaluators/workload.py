@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mindspore.nn as nn
 import numpy as np
 
 from ..policies.errors import InputError
-from .outcome import Direction
+from .outcome import Metric
 
 
 class Batch(NamedTuple):
@@ -22,14 +21,6 @@ class Batch(NamedTuple):
     def size(self) -> int:
         """Number of samples: the length of the first input's first axis."""
         return len(self.inputs[0])
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The name of the quality figure and which way is better."""
-
-    name: str
-    direction: Direction
 
 
 class Workload(ABC):
@@ -64,7 +55,7 @@ class Workload(ABC):
 
     @abstractmethod
     def evaluate(self, predict: Callable[..., Any]) -> float:
-        """The metric on held-out data; `predict(*inputs)` takes and returns NumPy arrays, floats in float32."""
+        """The metric on held-out data; `predict(*inputs)` takes and gives NumPy arrays, floats in float32."""
 
     def sample_batch(self) -> Batch:
         """A batch to compile and to measure with."""

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
-_GAPS_PX = (9.0, 24.0, 46.0)
+_GAPS_PX = (15.0, 28.0, 50.0)
 _DIRECTIONS = tuple(math.radians(angle) for angle in (35, -35, 145, -145, 90, -90, 0, 180))
-_POINT_RADIUS_PX = 6.0
+_POINT_RADIUS_PX = 9.0
+_PADDING_PX = 3.0
 # One covered label is worse than any number of covered points, and leaving the axes is worst.
 _LABEL_COST, _OUTSIDE_COST = 100.0, 1000.0
 
@@ -51,9 +53,11 @@ def _place(axes: Axes, label: Label, marks: list[Bbox], taken: list[Bbox], insid
         fontweight="bold" if label.bold else "normal",
         zorder=6,
         annotation_clip=False,
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],
     )
-    size = note.get_window_extent()
-    anchor = axes.transData.transform((label.x, label.y))
+    size = note.get_window_extent().padded(_PADDING_PX)
+    x, y = axes.transData.transform((label.x, label.y))
+    anchor = (float(x), float(y))
     best = min(
         _places(size.width, size.height),
         key=lambda place: _cost(_box(anchor, place, size), marks, taken, inside) + math.hypot(*place) / 100,
@@ -83,7 +87,7 @@ def _cost(box: Bbox, marks: list[Bbox], taken: list[Bbox], inside: Bbox) -> floa
     return _OUTSIDE_COST * outside + _LABEL_COST * labels + sum(box.overlaps(mark) for mark in marks)
 
 
-def _box(anchor: Sequence[float], place: tuple[float, float], size: Bbox) -> Bbox:
+def _box(anchor: tuple[float, float], place: tuple[float, float], size: Bbox) -> Bbox:
     x, y = anchor[0] + place[0], anchor[1] + place[1]
     return Bbox.from_bounds(x - size.width / 2, y - size.height / 2, size.width, size.height)
 

@@ -1,13 +1,16 @@
 """The front as a picture: quality against speed, every policy that trains a point."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Rectangle
 
 from ..evaluators.outcome import Direction
 from ..search.front import Point, measured, merit
@@ -58,9 +61,12 @@ class FrontPicture:
         return merit(min([kept[0], *(merit(quality, self.direction) for quality in must)]), self.direction)
 
     def place(self, point: Point) -> tuple[float, float]:
-        """Where a feasible point is drawn: speed and quality, the quality no worse than the edge."""
+        """Where a feasible point is drawn: speed and quality, or a little outside the edge if it is worse."""
         quality, speed = measured(point)
-        return speed, quality if not self.beyond(point) else self.edge
+        if not self.beyond(point):
+            return speed, quality
+        span = max(abs(measured(each)[0] - self.edge) for each in self.feasible if not self.beyond(each))
+        return speed, merit(merit(self.edge, self.direction) - 0.08 * span, self.direction)
 
     def beyond(self, point: Point) -> bool:
         """Whether a feasible point is worse than the edge."""
@@ -69,8 +75,10 @@ class FrontPicture:
 
 def front_figure(picture: FrontPicture) -> Figure:
     """A 1200 x 800 figure; without a feasible trial it says so instead of showing points."""
-    figure = Figure(figsize=_SIZE_IN, dpi=_PIXELS_PER_INCH, layout="constrained", facecolor="white")
+    figure = Figure(figsize=_SIZE_IN, dpi=_PIXELS_PER_INCH, facecolor="white")
     FigureCanvasAgg(figure)
+    # The footnote stands below the axes.
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=(0.008, 0.045, 0.98, 0.94)))
     axes = figure.add_subplot()
     _dress(axes, picture)
     figure.text(0.012, 0.012, _footnote(picture), size=8, color=_PALE)
@@ -94,7 +102,7 @@ def save_front_figure(picture: FrontPicture, path: Path) -> None:
 
 def _dress(axes: Axes, picture: FrontPicture) -> None:
     better = "higher" if picture.direction == "maximize" else "lower"
-    axes.set_xlabel(f"training speed, samples/s, {picture.speed_label} (further right is better)", color=_INK)
+    axes.set_xlabel(f"training speed: samples/s, {picture.speed_label} (right is better)", color=_INK)
     axes.set_ylabel(f"{picture.metric} ({better} is better)", color=_INK)
     axes.set_title(picture.title, loc="left", size=12, color=_INK, weight="bold", pad=28)
     axes.spines[["top", "right"]].set_visible(False)
@@ -103,19 +111,96 @@ def _dress(axes: Axes, picture: FrontPicture) -> None:
     axes.grid(color="#E6E6E6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.margins(0.09)
-    # The footnote stands below the axes.
-    axes.figure.get_layout_engine().set(rect=(0.008, 0.045, 0.98, 0.94))
 
 
 def _draw(axes: Axes, picture: FrontPicture) -> None:
-    _draw_bound(axes, picture)
     front = {point.number for point in picture.front}
-    levels = [point for point in picture.feasible if point.name]
     others = [p for p in picture.feasible if not p.name and p.number not in front]
+    levels = [p for p in picture.feasible if p.name]
     _scatter(axes, picture, others, label="trial", marker="o", s=30, color=_GREY, alpha=0.65, linewidths=0)
     _draw_front(axes, picture)
     _scatter(axes, picture, levels, label="built-in level", marker="D", s=42, color=_ORANGE, zorder=4)
     if picture.best is not None:
-        looks = {"marker": "*", "s": 300, "color": _GREEN, "edgecolors": "white", "linewidths": 1.0, "zorder": 5}
-        _scatter(axes, picture, [picture.best], label="best", **looks)
+        looks = {"s": 300, "color": _GREEN, "edgecolors": "white", "linewidths": 1.0, "zorder": 5}
+        _scatter(axes, picture, [picture.best], label="best", marker="*", **looks)
+    _draw_goal(axes, picture)
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=5, frameon=False, fontsize=9, labelcolor=_INK)
+
+
+def _draw_goal(axes: Axes, picture: FrontPicture) -> None:
+    """A tint where a policy is faster than float32 and its quality within the tolerance."""
+    if picture.quality_bound is None or picture.baseline is None or not picture.baseline.feasible:
+        return
+    speed, bound = measured(picture.baseline)[1], picture.quality_bound
+    (_, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    axes.set(xlim=axes.get_xlim(), ylim=(bottom, top))
+    good = top if picture.direction == "maximize" else bottom
+    corner = Rectangle(
+        (speed, min(bound, good)), right - speed, abs(good - bound), facecolor=_GREEN, alpha=0.1, zorder=0
+    )
+    corner.set_label("faster than float32, within tolerance")
+    axes.add_patch(corner)
+
+
+def _draw_front(axes: Axes, picture: FrontPicture) -> None:
+    places = sorted(picture.place(point) for point in picture.front)
+    if not places:
+        return
+    speeds, qualities = zip(*places, strict=True)
+    looks = {"color": _BLUE, "linewidth": 1.4, "marker": "o", "markersize": 6.5, "zorder": 3}
+    # At any speed, the front's quality is that of the next faster policy.
+    axes.plot(speeds, qualities, drawstyle="steps-pre", label="front", **looks)
+
+
+def _scatter(
+    axes: Axes, picture: FrontPicture, points: Iterable[Point], label: str, marker: str, **looks: Any
+) -> None:
+    """Points in place, and those beyond the edge as triangles that point to where they are."""
+    inside, beyond = _split(points, picture.beyond)
+    away = "v" if picture.direction == "maximize" else "^"
+    for group, shape, name in ((inside, marker, label), (beyond, away, None)):
+        if group:
+            speeds, qualities = zip(*map(picture.place, group), strict=True)
+            axes.scatter(speeds, qualities, marker=shape, label=name, **looks)
+
+
+def _split(points: Iterable[Point], test: Callable[[Point], bool]) -> tuple[list[Point], list[Point]]:
+    failing: list[Point] = []
+    passing: list[Point] = []
+    for point in points:
+        (passing if test(point) else failing).append(point)
+    return failing, passing
+
+
+def _labels(picture: FrontPicture) -> list[Label]:
+    """Best first, then the built-in levels, then the rest of a front that is short enough to name."""
+    labels = [] if picture.best is None else [_label(picture, picture.best, "best: ", _GREEN, bold=True)]
+    shown = set() if picture.best is None else {picture.best.number}
+    rest = picture.front if len(picture.front) <= _LABELLED_FRONT else ()
+    for points, color in (([p for p in picture.feasible if p.name], _ORANGE), (rest, _BLUE)):
+        for point in points:
+            if point.number not in shown:
+                labels.append(_label(picture, point, "", color))
+                shown.add(point.number)
+    return labels
+
+
+def _label(picture: FrontPicture, point: Point, before: str, color: str, bold: bool = False) -> Label:
+    x, y = picture.place(point)
+    text = before + (point.name or f"trial {point.number}")
+    if picture.baseline is not None and point.number == picture.baseline.number:
+        text += " (float32)"
+    if picture.beyond(point):
+        text += f": {measured(point)[0]:.3g}"
+    # A dollar sign starts a formula in matplotlib.
+    return Label(text.replace("$", r"\$"), x, y, color, bold)
+
+
+def _footnote(picture: FrontPicture) -> str:
+    total, drawn = len(picture.points), picture.feasible
+    words = f"{len(drawn)} of {total} trials trained" if total else "no trials"
+    if total > len(drawn):
+        words += f"; {total - len(drawn)} did not and cannot be shown"
+    if beyond := sum(map(picture.beyond, drawn)):
+        words += f"; triangles at the edge ({beyond}) stand for worse quality than the picture reaches"
+    return words + "."

@@ -1,1 +1,46 @@
-"""x."""
+"""What a precision policy is: the value, its text and file forms, and what it asks of a network."""
+
+from .builtin import BUILTIN
+from .document import read_document
+from .errors import HalfwiseError, InputError
+from .files import load_policy, save_policy
+from .json_value import JsonMapping
+from .loss_scaling import DynamicLossScaling, LossScaling, NoLossScaling, StaticLossScaling
+from .ops import GRAPH_NAMES, OP_CLASSES
+from .outline import CellOutline, NetworkOutline
+from .policy import OpLists, Policy
+from .precision import FORMATS, LowPrecision, NumberFormat, Precision, RulePrecision
+from .regions import Region, region_of
+from .resolve import Assignment, idle_rules, resolve
+from .text import parse_policy
+
+__all__ = [
+    "BUILTIN",
+    "FORMATS",
+    "GRAPH_NAMES",
+    "OP_CLASSES",
+    "Assignment",
+    "CellOutline",
+    "DynamicLossScaling",
+    "HalfwiseError",
+    "InputError",
+    "JsonMapping",
+    "LossScaling",
+    "LowPrecision",
+    "NetworkOutline",
+    "NoLossScaling",
+    "NumberFormat",
+    "OpLists",
+    "Policy",
+    "Precision",
+    "Region",
+    "RulePrecision",
+    "StaticLossScaling",
+    "idle_rules",
+    "load_policy",
+    "parse_policy",
+    "read_document",
+    "region_of",
+    "resolve",
+    "save_policy",
+]

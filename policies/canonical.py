@@ -14,6 +14,17 @@ def canonical_text(value: Any) -> str:
     return "".join(character if character.isprintable() else _escaped(character) for character in text)
 
 
+def check_text(text: str) -> str:
+    """`text` itself.
+
+    Raises:
+        ValueError: it holds half of a surrogate pair, which no file can hold.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"must be text that a file can hold, without lone surrogates; got {text!r}")
+    return text
+
+
 def _escaped(character: str) -> str:
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

@@ -7,9 +7,10 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, JsonValue, PlainSerializer
 
+from .canonical import check_text
 from .frozen import FrozenMapping
 
-# The top of a document, its field and 30 levels below are the 32 that document files may nest.
+# A field, the document around it and the scalar inside make the 32 levels that a document may nest.
 _MAX_NESTING = 30
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -43,8 +44,11 @@ def freeze(value: Any, nesting: int = 1) -> Any:
     """`value` with its mappings and lists made immutable.
 
     Raises:
-        ValueError: a number is not finite or does not fit 64 bits, or the nesting is deeper than 30.
+        ValueError: a number is not finite or does not fit 64 bits, text holds half of a surrogate pair, or
+            the nesting is deeper than 30.
     """
+    if isinstance(value, str):
+        return check_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("numbers must be finite")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -55,7 +59,7 @@ def freeze(value: Any, nesting: int = 1) -> Any:
         raise ValueError(f"must not nest deeper than {_MAX_NESTING} levels")
     if isinstance(value, Mapping):
         entries = cast("Mapping[str, Any]", value)
-        return FrozenMapping({key: freeze(item, nesting + 1) for key, item in entries.items()})
+        return FrozenMapping({check_text(key): freeze(item, nesting + 1) for key, item in entries.items()})
     return tuple(freeze(item, nesting + 1) for item in cast("list[Any]", value))
 
 

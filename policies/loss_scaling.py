@@ -2,12 +2,20 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from .precision import FORMATS
 
-# The scale is a float32 number in the training step.
-_Scale = Annotated[float, Field(gt=0, le=FORMATS["float32"].max, allow_inf_nan=False)]
+
+def _shortest(value: float) -> int | float:
+    """1024 rather than 1024.0: the text of a policy is for people too."""
+    return int(value) if value.is_integer() and value < 2**53 else value
+
+
+# MindSpore's scalers take no scale below 1, and keep it as a float32 number.
+_Scale = Annotated[float, Field(ge=1, le=FORMATS["float32"].max, allow_inf_nan=False), PlainSerializer(_shortest)]
+# MindSpore's dynamic scaler takes whole numbers only; 1 would never move the scale.
+_Factor = Annotated[int, Field(ge=2, le=2**31)]
 
 
 class _Frozen(BaseModel):
@@ -19,7 +27,7 @@ class DynamicLossScaling(_Frozen):
 
     kind: Literal["dynamic"] = "dynamic"
     initial: _Scale = 65536.0
-    factor: Annotated[float, Field(gt=1, le=FORMATS["float32"].max, allow_inf_nan=False)] = 2.0
+    factor: _Factor = 2
     window: Annotated[int, Field(ge=1)] = 1000
 
 
@@ -36,6 +44,4 @@ class NoLossScaling(_Frozen):
     kind: Literal["none"] = "none"
 
 
-LossScaling = Annotated[
-    DynamicLossScaling | StaticLossScaling | NoLossScaling, Field(discriminator="kind")
-]
+LossScaling = Annotated[DynamicLossScaling | StaticLossScaling | NoLossScaling, Field(discriminator="kind")]

@@ -85,6 +85,4 @@ def check_op(name: str) -> str:
     """
     if name in OP_CLASSES:
         return name
-    raise ValueError(
-        f"must name a MindSpore op that computes with floats; got {name!r}{hint(name, OP_CLASSES)}"
-    )
+    raise ValueError(f"must name a MindSpore op that computes with floats; got {name!r}{hint(name, OP_CLASSES)}")

@@ -70,9 +70,7 @@ def _layers_pattern(text: str, layers: str, op: str | None) -> Pattern:
 
 def _mindspore_type(name: str) -> str:
     if name not in LAYER_TYPES:
-        raise ValueError(
-            f"must name a layer class of mindspore.nn; got {name!r}{hint(name, LAYER_TYPES)}"
-        )
+        raise ValueError(f"must name a layer class of mindspore.nn; got {name!r}{hint(name, LAYER_TYPES)}")
     return name
 
 

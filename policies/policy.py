@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from .canonical import canonical_text
+from .canonical import canonical_text, check_text
 from .frozen import FrozenMapping
 from .json_value import JsonMapping
 from .loss_scaling import DynamicLossScaling, LossScaling
@@ -24,11 +24,12 @@ from .precision import LowPrecision, RulePrecision
 from .violations import Violation, fail
 
 SCHEMA = "halfwise/policy/1"
+_PROVENANCE = ("made_for", "results", "asked_hash", "reasons")
 
 
 def _check_pattern(text: str) -> str:
     parse_pattern(text)
-    return text
+    return check_text(text)
 
 
 def _frozen(value: Mapping[str, Any]) -> FrozenMapping[Any]:
@@ -71,10 +72,9 @@ _Layers = Annotated[
     AfterValidator(_frozen),
     PlainSerializer(dict),
 ]
-_OpNames = Annotated[
-    tuple[Annotated[str, AfterValidator(check_op)], ...], AfterValidator(_without_duplicates)
-]
-_Reasons = Annotated[Mapping[str, str], AfterValidator(_frozen), PlainSerializer(dict)]
+_OpNames = Annotated[tuple[Annotated[str, AfterValidator(check_op)], ...], AfterValidator(_without_duplicates)]
+_Text = Annotated[str, AfterValidator(check_text)]
+_Reasons = Annotated[Mapping[_Text, _Text], AfterValidator(_frozen), PlainSerializer(dict)]
 
 
 class OpLists(BaseModel):
@@ -88,8 +88,8 @@ class OpLists(BaseModel):
     @model_validator(mode="after")
     def _one_list_for_an_op(self) -> Self:
         fail(
-            Violation(("black_list", place), f"{name!r} stands in the white list too; keep one", name)
-            for place, name in enumerate(self.black_list)
+            Violation(("black_list",), f"{name!r} stands in the white list too; keep one of the two", name)
+            for name in self.black_list
             if name in self.white_list
         )
         return self
@@ -117,9 +117,44 @@ class Policy(BaseModel):
     mode: Literal["graph", "pynative"] = "graph"
     made_for: JsonMapping = Field(default_factory=FrozenMapping[Any])
     results: JsonMapping = Field(default_factory=FrozenMapping[Any])
-    asked_hash: str | None = None
+    asked_hash: _Text | None = None
     reasons: _Reasons = Field(default_factory=FrozenMapping[str])
 
     def __str__(self) -> str:
         """The canonical text: one line of JSON without defaults; `parse_policy` reads it back."""
-        return canonical_text({"schema": SCHEMA} | self.model_dump(exclude_defaults=True) | self._scaling())
+        return canonical_text(self._written())
+
+    def __eq__(self, other: object) -> bool:
+        """Equal policies have equal texts."""
+        return str(self) == str(other) if isinstance(other, Policy) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Equal policies have equal hashes."""
+        return hash(str(self))
+
+    @property
+    def digest(self) -> str:
+        """12 hexadecimal digits over what is asked; where the policy comes from makes no difference."""
+        asked = {name: value for name, value in self._written().items() if name not in _PROVENANCE}
+        return hashlib.sha256(canonical_text(asked).encode()).hexdigest()[:12]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is allowed but changes nothing, in a user's words."""
+        asks_auto = "auto" in (self.default, *self.layers.values())
+        if asks_auto and not self.ops.white_list:
+            return ("auto is asked for, but the white list is empty: auto lowers no op by itself",)
+        if self.ops.white_list and not asks_auto:
+            return ("the white list changes nothing: neither the default nor a rule is auto",)
+        return ()
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with other values in some fields, checked like any policy (ValidationError if wrong)."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields if name != "schema_version"}
+        return type(self).model_validate(fields | changes)
+
+    def _written(self) -> dict[str, Any]:
+        fields = self.model_dump(exclude_defaults=True)
+        if "loss_scaling" in fields:
+            fields["loss_scaling"] = {"kind": self.loss_scaling.kind} | fields["loss_scaling"]
+        return {"schema": SCHEMA} | fields

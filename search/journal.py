@@ -1,6 +1,8 @@
 """The file that holds a study: Optuna's journal, opened so that what a killed process left does no harm."""
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from optuna.storages import JournalStorage
@@ -12,21 +14,28 @@ from ..policies.errors import HalfwiseError
 STALE_LOCK_S = 5
 
 
+@contextmanager
+def journal_errors(path: Path) -> Generator[None, None, None]:
+    """Turn what the operating system says about the file into one clear error."""
+    try:
+        yield
+    except OSError as error:
+        raise HalfwiseError(f"cannot open the study's journal {path}: {error.strerror or error}") from error
+
+
 def open_journal(path: Path) -> JournalStorage:
     """The storage in a file, which is made if it is not there.
 
     Raises:
-        HalfwiseError: the file cannot be read or written, or a line of it (other than the last) is damaged.
+        HalfwiseError: a line of the file (other than the last) is damaged.
+        OSError: the file cannot be read or made.
     """
     # The lock is a symbolic link to this path: if relative, it points nowhere, and Optuna waits for ever.
     path = path.resolve()
-    try:
-        if path.exists():
-            _drop_torn_line(path)
-        lock = JournalFileSymlinkLock(str(path), grace_period=STALE_LOCK_S)
-        return JournalStorage(JournalFileBackend(str(path), lock))
-    except OSError as error:
-        raise HalfwiseError(f"cannot open the study's journal {path}: {error.strerror or error}") from error
+    if path.exists():
+        _drop_torn_line(path)
+    lock = JournalFileSymlinkLock(str(path), grace_period=STALE_LOCK_S)
+    return JournalStorage(JournalFileBackend(str(path), lock))
 
 
 def _drop_torn_line(path: Path) -> None:

@@ -7,17 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from ..policies import LossScaling, LowPrecision, OpLists, Policy, RulePrecision
 from ..policies.errors import InputError
 from .words import unknown
+
+Mode = Literal["graph", "pynative"]
 
 OP_CHOICES = ("unlisted", "white", "black")
 
 
 @dataclass(frozen=True, slots=True)
 class LayerGroup:
-    """Layers that share one choice: a layer with its aliases, or tied blocks. Every path gets the rule."""
+    """Layers that share one choice: a layer with its aliases, or tied blocks. Every path gets the rule.
+
+    Paths are those of the user's network; "" is the network itself.
+    """
 
     name: str
     paths: tuple[str, ...]
@@ -70,7 +76,12 @@ class SearchSpace:
             InputError: a parameter is missing or unknown, or its choice is not allowed.
         """
         self._check(choices)
-        rules = {path: choices[f"layer:{group.name}"] for group in self.groups for path in group.paths}
+        precisions: dict[str, RulePrecision] = {precision: precision for precision in self.layer_choices}
+        rules: dict[str, RulePrecision] = {
+            path or ".": precisions[choices[f"layer:{group.name}"]]
+            for group in self.groups
+            for path in group.paths
+        }
         listed = {word: tuple(op for op in self.ops if choices[f"op:{op}"] == word) for word in OP_CHOICES}
         return Policy(
             default="auto",

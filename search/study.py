@@ -21,7 +21,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from ..policies import Policy
 from ..policies.errors import HalfwiseError
 from .front import Direction, Point
-from .journal import open_journal
+from .journal import journal_errors, open_journal
 from .samplers import make_sampler
 from .setup import Setup, refuse_changes
 from .space import SearchSpace
@@ -106,17 +106,18 @@ class Search:
         """
         setup = Setup(space, sampler_name, seed, quality_direction, tuple(fixed))
         make_sampler(sampler_name, seed)  # An unknown name must not leave a file behind.
-        storage = open_journal(path)
-        studies = [_open_study(storage, name, quality_direction) for name in ("levels", "search")]
-        _keep_terms(studies[1], setup)
-        for study in studies:
-            for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-                _settle(study, trial.number, trial.user_attrs)
+        with journal_errors(path):
+            storage = open_journal(path)
+            studies = [_open_study(storage, name, quality_direction) for name in ("levels", "search")]
+            _keep_terms(studies[1], setup)
+            for study in studies:
+                for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+                    _settle(study, trial.number, trial.user_attrs)
         return cls(setup, *studies)
 
     def ask(self) -> Proposal:
         """The next policy: the fixed ones in their order, then the sampler's."""
-        tried = {trial.user_attrs["name"] for trial in _counted(self._levels)}
+        tried = {trial.user_attrs.get("name") for trial in _counted(self._levels)}
         for name, policy in self._setup.levels:
             if name not in tried:
                 return self._propose(self._levels, name, lambda trial, policy=policy: policy)

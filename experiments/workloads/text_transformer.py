@@ -11,7 +11,8 @@ import mindspore.ops as ops
 import numpy as np
 from mindspore.common.initializer import Normal, initializer
 
-from ...evaluators.workload import Batch, Metric, Workload, shuffled_batches
+from ...evaluators.outcome import Metric
+from ...evaluators.workload import Batch, Workload, shuffled_batches
 from .splits import held_out_split
 
 CHARACTERS = "".join(map(chr, range(32, 127)))
@@ -86,7 +87,7 @@ class Block(nn.Cell):
 class TextTransformer(nn.Cell):
     """Tokens (N, T), int32, and a mask (N, 1, T, T) to scores of the next character (N, T, vocabulary)."""
 
-    def __init__(self, length: int, width: int = 64, heads: int = 4, blocks: int = 2):
+    def __init__(self, length: int, width: int = 48, heads: int = 2, blocks: int = 2):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, width)
         self.position = ms.Parameter(initializer(Normal(0.02), (length, width)), name="position")
@@ -154,14 +155,14 @@ def causal_mask(weights: np.ndarray) -> np.ndarray:
 
 
 class TextWorkload(Workload):
-    """Some 3,700 sentences, cut at 48 characters; 256 of them are held out."""
+    """Some 3,700 sentences, cut at 32 characters; 256 of them are held out."""
 
     name = "text-transformer"
     metric = Metric("nats_per_character", "minimize")
     batch_size = 32
     trial_steps = 100
     full_steps = 4000
-    length = 48
+    length = 32
 
     def __init__(self):
         self.targets, self.weights = encode(sentences(), self.length)
@@ -176,7 +177,7 @@ class TextWorkload(Workload):
         return float(-np.sum(shares * np.log(shares)))
 
     def network(self) -> nn.Cell:
-        """Two blocks of four heads, 64 wide."""
+        """Two blocks of two heads, 48 wide."""
         return TextTransformer(self.length)
 
     def loss(self) -> nn.Cell:
@@ -188,7 +189,7 @@ class TextWorkload(Workload):
         return nn.Adam(parameters, learning_rate=3e-3)
 
     def batches(self, seed: int) -> Iterator[Batch]:
-        """Tokens (32, 48) and mask (32, 1, 48, 48); targets (32, 48) and weights (32, 48)."""
+        """Tokens (32, 32) and mask (32, 1, 32, 32); targets and weights (32, 32)."""
         rows = self.train_rows
         sampled = shuffled_batches((self.targets[rows],), (self.weights[rows],), self.batch_size, seed)
         return (self._batch(batch.inputs[0], batch.labels[0]) for batch in sampled)

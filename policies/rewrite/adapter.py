@@ -38,7 +38,7 @@ def _private_calls() -> tuple:
 
 
 def set_region(cell: nn.Cell, region: Region) -> None:
-    """Make `cell`'s own ops compute as the region says; nested Cells with regions of their own override it."""
+    """Make `cell`'s own ops compute as the region says; nested Cells with their own regions override it."""
     level, create_strategy, decorate, _ = _private_calls()
     if region.lower_inputs:
         _lower_inputs(cell, DTYPES[region.precision])

@@ -16,7 +16,7 @@ def read_outline(network: nn.Cell) -> NetworkOutline:
     names: dict[int, list[str]] = {}
     for path, cell in named_cells(network):
         names.setdefault(id(cell), []).append(path)
-    cells = dict((id(cell), cell) for _, cell in named_cells(network))
+    cells = {id(cell): cell for _, cell in named_cells(network)}
     return NetworkOutline(
         cells=tuple(
             CellOutline(path=paths[0], aliases=tuple(paths[1:]), type_names=_type_names(cells[key]))

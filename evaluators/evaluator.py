@@ -1,0 +1,86 @@
+"""Tries policies: one process for a trial, another one to name the place where a trial went non-finite."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..policies.policy import Policy
+from .device_facts import DeviceFacts
+from .outcome import Metric, Outcome, Place
+from .process import Failure, Limits, run_job
+from .request import STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
+from .survey_result import SURVEY_JOB, Survey
+
+TRIAL_JOB = "halfwise.evaluators.trial:run_trial"
+DIAGNOSIS_JOB = "halfwise.evaluators.diagnosis:run_diagnosis"
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """What all trials of a study have in common."""
+
+    workload: str
+    search_path: Path
+    survey: Survey
+    device: DeviceFacts
+    seed: int
+    steps: int
+    limits: Limits
+
+    def evaluate(self, policy: Policy, name: str | None, folder: Path) -> Outcome:
+        """Train the policy in a process of its own; whatever happens there becomes the outcome.
+
+        `folder` keeps the process's output, and nothing of the values that a diagnosis wrote.
+        """
+        request = TrialRequest(
+            workload=self.workload,
+            search_path=self.search_path,
+            folder=folder,
+            target=self.device.target,
+            environment=self.device.environment(self.survey.convolves),
+            policy=str(policy),
+            policy_name=name,
+            seed=self.seed,
+            steps=self.steps,
+            notes=self.device.notes(self.survey.convolves),
+        )
+        found = run_job(TRIAL_JOB, request, Outcome, self.limits)
+        if isinstance(found, Failure):
+            return self._failed(request, found)
+        return self._diagnosed(request, found)
+
+    def _failed(self, request: TrialRequest, failure: Failure) -> Outcome:
+        metric = Metric(self.survey.metric, self.survey.direction)
+        known = request.identity(metric, self.survey.mindspore_version)
+        return Outcome(**known, status="failed", cause=failure.cause, message=failure.message)
+
+    def _diagnosed(self, trial: TrialRequest, outcome: Outcome) -> Outcome:
+        """The outcome with layer and op of its first non-finite value, if it has one and they can be found."""
+        if outcome.first_non_finite is None:
+            return outcome
+        request = DiagnosisRequest(
+            **trial.model_dump(include=set(WorkloadRequest.model_fields) | {"policy", "seed"})
+            | {"folder": trial.folder / "diagnosis"},
+            state=trial.folder / STATE_FILE,
+            step=len(outcome.losses) - 1,
+            loss_scale=outcome.loss_scales[-1],
+            place=outcome.first_non_finite,
+        )
+        place = run_job(DIAGNOSIS_JOB, request, Place, self.limits)
+        request.state.unlink(missing_ok=True)
+        if isinstance(place, Failure):
+            note = f"the place was not found: {place.cause}: {place.message}"
+            return outcome.model_copy(update={"notes": (*outcome.notes, note)})
+        return outcome.model_copy(update={"first_non_finite": place})
+
+
+def survey_workload(request: WorkloadRequest, limits: Limits) -> Survey:
+    """Look at a workload in a process of its own.
+
+    Raises:
+        InputError: the workload cannot be loaded, or is wrong.
+        HalfwiseError: it could not be built or compiled; the process's own words are quoted.
+    """
+    survey = run_job(SURVEY_JOB, request, Survey, limits)
+    if isinstance(survey, Failure):
+        raise survey.as_error()
+    return survey

@@ -1,0 +1,14 @@
+
+from .asked_hash import asked_hash
+from .kernel_table import read_kernel_table
+from .layer_marks import mark_layers, unmarked
+from .op_table import ops_without_rule, read_op_table
+
+__all__ = [
+    "asked_hash",
+    "mark_layers",
+    "ops_without_rule",
+    "read_kernel_table",
+    "read_op_table",
+    "unmarked",
+]

@@ -1,0 +1,84 @@
+"""Makes a compiled graph say which layer each op belongs to.
+
+MindSpore parses a function such as `ops.tanh` or the `+` of a construct once and keeps the scope of its first
+caller, so in the graph the ops of three blocks of one class all carry the name of the first. What it keeps
+truly is the stack of source positions: which function called which, down to the op. So before the step is
+compiled each Cell's `construct` is given a code object of its own that differs in nothing but its file name,
+`halfwise-layers/<number of the Cell>/<file>`, a link to the user's file. The innermost such file in an op's
+stack is its Cell. The compiled graph is the same graph: names of files are its only trace.
+"""
+
+import functools
+import inspect
+import linecache
+import re
+import types
+from pathlib import Path
+
+from mindspore import nn
+
+from ...policies.rewrite.network_outline import named_cells
+
+_FOLDER = "halfwise-layers"
+_MARK = re.compile(rf"{_FOLDER}/(\d+)/")
+_MARKED_FILE = re.compile(rf"[^\s'\"(\[]*{_FOLDER}/\d+/[^\s'\":,)\]]+")
+
+
+def mark_layers(network: nn.Cell, folder: Path) -> None:
+    """Mark every Cell of `network` with its number in `read_outline(network).cells`.
+
+    Call it after the policy is applied and before the step is compiled, in graph mode. `folder` gets links to
+    the source files; MindSpore reads them while it compiles, and for its error messages later. A shared Cell
+    has one mark. What runs op by op is not changed.
+    """
+    cells = {id(cell): cell for _, cell in named_cells(network)}
+    for number, cell in enumerate(cells.values()):
+        _mark(cell, folder.resolve() / _FOLDER / str(number))
+
+
+def layer_number(file: str) -> int | None:
+    """The number of the Cell whose mark a source file's name carries, or None."""
+    found = _MARK.search(file)
+    return int(found[1]) if found else None
+
+
+def unmarked(text: str) -> str:
+    """A message of MindSpore's with the user's own file names in place of the marks."""
+    return _MARKED_FILE.sub(lambda match: str(Path(match[0]).resolve()), text)
+
+
+def _mark(cell: nn.Cell, folder: Path) -> None:
+    bound = cell.construct
+    written = inspect.unwrap(bound.__func__)
+    file = _linked(written, folder)
+    code = written.__code__.replace(co_filename=str(file))
+    marked = types.FunctionType(
+        code, written.__globals__, written.__name__, written.__defaults__, written.__closure__
+    )
+    functools.update_wrapper(marked, written)
+    marked.__kwdefaults__ = written.__kwdefaults__
+    # Graph mode reads what a wrapper wraps: without the link to the original it finds the marked code.
+    del marked.__wrapped__
+    cell.construct = types.MethodType(_wrapper(bound.__func__, marked), cell)
+
+
+def _wrapper(runs: types.FunctionType, is_read: types.FunctionType) -> types.FunctionType:
+    @functools.wraps(is_read)
+    def construct(*args, **kwargs):
+        return runs(*args, **kwargs)
+
+    return construct
+
+
+def _linked(function: types.FunctionType, folder: Path) -> Path:
+    """A file in `folder` that reads as the function's own source file."""
+    source = Path(function.__code__.co_filename)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / re.sub(r"[^\w.-]", "_", source.name)
+    file.unlink(missing_ok=True)
+    if source.exists():
+        file.symlink_to(source.resolve())
+    else:  # A notebook's cell lives in Python's cache of source lines only.
+        lines = linecache.getlines(str(source), function.__globals__)
+        file.write_text("".join(lines), encoding="utf-8")
+    return file

@@ -1,0 +1,31 @@
+"""`halfwise doctor`: can this machine run a search?"""
+
+import json
+from dataclasses import asdict
+
+import click
+
+from .cli_options import format_option, home_option
+
+
+@click.command()
+@click.option(
+    "--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), default="auto", help="The device to check."
+)
+@format_option
+@home_option
+def doctor(device: str, form: str, home: str | None) -> int:
+    """Check versions, device, precisions, convolutions and disk; says what to do where something is wrong."""
+    from .doctor import examine
+    from .home import Home
+
+    findings = []
+    for finding in examine(device, Home.find(home)):
+        findings.append(finding)
+        if form == "text":
+            click.echo(f"{'ok   ' if finding.well else 'WRONG'} {finding.text}")
+            if not finding.well:
+                click.echo(f"      {finding.remedy}")
+    if form == "json":
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    return 0 if all(finding.well for finding in findings) else 1

@@ -1,0 +1,78 @@
+"""`halfwise search`: launch a search and say what came of it."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from .cli_options import home_option, quiet_option
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--study", help="Name of the study; by default the file's `study`, else the file's own name.")
+@click.option("--trials", type=click.IntRange(min=1), help="Number of policies to try, instead of the file's.")
+@click.option("--sampler", help="tpe, nsga2 or random, instead of the file's.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the file's.")
+@click.option("--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), help="Instead of the file's.")
+@click.option("--no-levels", is_flag=True, help="Leave out the amp levels O1, O2, O3 and auto.")
+@click.option("--tracking-uri", help="An MLflow server or database; by default the home's own.")
+@click.option("--no-mlflow", is_flag=True, help="Write nothing to MLflow.")
+@home_option
+@quiet_option
+def search(
+    file: Path,
+    study: str | None,
+    trials: int | None,
+    sampler: str | None,
+    seed: int | None,
+    device: str | None,
+    no_levels: bool,
+    tracking_uri: str | None,
+    no_mlflow: bool,
+    home: str | None,
+    quiet: bool,
+) -> None:
+    """Search for the fastest policy that trains, as the experiment FILE says.
+
+    Goes on with the study of that name if it is there already.
+    """
+    from .experiment_file import load_experiment
+    from .home import Home
+    from .runner import Launch, run_search
+    from .study_report import print_study
+    from .terminal import make_console, make_display
+
+    changes = {
+        "trials": trials,
+        "sampler": sampler,
+        "seed": seed,
+        "device": device,
+        "levels": False if no_levels else None,
+    }
+    experiment = load_experiment(file, {name: value for name, value in changes.items() if value is not None})
+    place = Home.find(home)
+    name = study or experiment.study or file.stem
+    launch = Launch(
+        experiment=experiment,
+        name=name,
+        search_path=file.absolute().parent,
+        home=place,
+        command=shlex.join(["halfwise", *sys.argv[1:]]),
+    )
+    console = make_console()
+    display = make_display(console, quiet)
+    uri = None if no_mlflow else tracking_uri or place.tracking_uri
+    run_search(launch, _tracker(uri, place, display), uri, display)
+    print_study(place.study_folder(name), place, console)
+
+
+def _tracker(uri, place, display):
+    from .tracking import ForgivingTracker, NoTracker
+
+    if uri is None:
+        return NoTracker()
+    from .tracking_mlflow import MlflowTracker
+
+    return ForgivingTracker(MlflowTracker(uri, place.artifact_root), display.note)

@@ -1,0 +1,117 @@
+"""What a study came to so far, worked out from its finished trials and written into its folder."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..policies import Policy, save_policy
+from ..policies.errors import HalfwiseError
+from ..search.choice import Best, Criteria
+from ..search.front import Point, pareto_front
+from .figures import FrontPicture, save_front_figure
+from .home import StudyFolder
+from .records import StudyInfo, StudySummary, TrialRecord
+from .study_file import criteria_of, point_of
+
+
+def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
+    """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
+    points = [point_of(record) for record in records]
+    criteria = criteria_of(info, points)
+    front = pareto_front(points, info.direction)
+    best, reason = _choose(points, criteria)
+    save_table(info, points, front, folder)
+    _save_figure(info, points, front, best, criteria, folder)
+    if best is not None:
+        record = next(record for record in records if record.number == best.number)
+        save_policy(annotated(info, record, reason), folder.best_policy)
+    return StudySummary(
+        points=tuple(points),
+        front=front,
+        baseline=criteria.baseline,
+        best=best,
+        reason=reason,
+        best_policy=folder.best_policy if best else None,
+        files=(folder.front_table, folder.front_figure),
+        counts=Counter(record.outcome.status for record in records),
+    )
+
+
+def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
+    """The trial's policy with where it comes from and what was measured, for a file that people take away."""
+    outcome, point = record.outcome, point_of(record)
+    results: dict[str, Any] = {
+        "study": info.name,
+        "trial": record.number,
+        "chosen_because": reason,
+        "metric": outcome.metric,
+        "quality": outcome.quality,
+        "speed_samples_per_s": point.speed,
+        "speed_is": info.speed_label,
+        "seed": outcome.seed,
+        "steps": len(outcome.losses),
+    }
+    made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
+    return record.policy.replace(results=results, made_for=made_for)
+
+
+def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> pd.DataFrame:
+    """One row a trial, in the order of trials: figures, place on the front, ratio to float32, cause."""
+    baseline = criteria_of(info, points).baseline
+    on_front = {point.number for point in front}
+    return pd.DataFrame(
+        {
+            "trial": [point.number for point in points],
+            "policy": [point.name or point.digest for point in points],
+            info.metric: [point.quality for point in points],
+            "samples_per_s": [point.speed for point in points],
+            "against_float32": [_ratio(point, baseline) for point in points],
+            "on_front": [point.number in on_front for point in points],
+            "cause": [point.cause for point in points],
+        }
+    )
+
+
+def save_table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point], folder: StudyFolder) -> None:
+    """Write front.csv."""
+    front_frame(info, points, front).to_csv(folder.front_table, index=False)
+
+
+def _ratio(point: Point, baseline: Point | None) -> float | None:
+    if not point.feasible or point.speed is None or baseline is None or not baseline.speed:
+        return None
+    return point.speed / baseline.speed
+
+
+def _choose(points: Sequence[Point], criteria: Criteria) -> tuple[Point | None, str]:
+    try:
+        choice = Best().choose(points, criteria)
+    except HalfwiseError as error:
+        return None, str(error)
+    return choice.point, choice.reason
+
+
+def _save_figure(
+    info: StudyInfo,
+    points: Sequence[Point],
+    front: Sequence[Point],
+    best: Point | None,
+    criteria: Criteria,
+    folder: StudyFolder,
+) -> None:
+    baseline = criteria.baseline
+    bound = None if baseline is None or baseline.quality is None else criteria.bound(baseline.quality)
+    picture = FrontPicture(
+        points=points,
+        front=front,
+        best=best,
+        baseline=baseline,
+        metric=info.metric,
+        direction=info.direction,
+        speed_label=info.speed_label,
+        title=f"{info.name}: {info.workload}",
+        quality_bound=bound,
+    )
+    save_front_figure(picture, folder.front_figure)

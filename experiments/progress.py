@@ -1,0 +1,111 @@
+"""What a person sees while a search runs: a bar on a terminal, a line a trial elsewhere."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..search.front import Point
+from .records import TrialRecord
+
+
+class Display(ABC):
+    """Told of everything worth saying; `begin` before the first trial, `end` after the last."""
+
+    @abstractmethod
+    def begin(self, done: int, planned: int) -> None:
+        """The trials start; `done` of them were finished by an earlier run."""
+
+    @abstractmethod
+    def note(self, text: str) -> None:
+        """One line that stays."""
+
+    @abstractmethod
+    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
+        """A trial has finished; `best` is the policy that would be chosen now."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """No more trials."""
+
+
+class Lines(Display):
+    """A line for everything: logs, pipes and dumb terminals."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        """`write` gets each line."""
+        self._write = write
+        self._done = self._planned = 0
+        self._started = 0.0
+        self._ran = 0
+
+    def begin(self, done: int, planned: int) -> None:
+        """Starts the clock."""
+        self._done, self._planned, self._started = done, planned, time.monotonic()
+
+    def note(self, text: str) -> None:
+        """The line as it is."""
+        self._write(text)
+
+    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
+        """Number, policy, figures or cause, the best so far and the time left."""
+        self._done += 1
+        self._ran += 1
+        left_s = (time.monotonic() - self._started) / self._ran * (self._planned - self._done)
+        chosen = f"best so far {best.label}" if best else "no choice yet"
+        self._write(
+            f"[{self._done}/{self._planned}] {describe(record, point)}; {chosen}; about {left_s:.0f} s left"
+        )
+
+    def end(self) -> None:
+        """Nothing."""
+
+
+class Bar(Display):
+    """A progress bar with the time left and the best so far; causes of failure stay above it."""
+
+    def __init__(self, console: Console) -> None:
+        """Draws on `console`."""
+        self._console = console
+        columns = (
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
+        self._progress = Progress(*columns, console=console)
+        self._task = self._progress.add_task("", total=None)
+
+    def begin(self, done: int, planned: int) -> None:
+        """Shows the bar."""
+        self._progress.update(self._task, completed=done, total=planned)
+        self._progress.start()
+
+    def note(self, text: str) -> None:
+        """A line above the bar."""
+        self._console.print(text, markup=False, highlight=False)
+
+    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
+        """Moves the bar; a trial that did not train leaves its cause."""
+        if not point.feasible:
+            self.note(describe(record, point))
+        chosen = f"best so far {best.label}" if best else "no choice yet"
+        self._progress.update(self._task, advance=1, description=f"{chosen}; last {describe(record, point)}")
+
+    def end(self) -> None:
+        """Takes the bar away."""
+        self._progress.stop()
+
+
+def describe(record: TrialRecord, point: Point) -> str:
+    """One trial in one line: its figures, or why it has none."""
+    outcome = record.outcome
+    if point.feasible:
+        return f"{record.title}: {outcome.metric} {point.quality:.5g}, {point.speed:,.0f} samples/s"
+    words = "does not train" if outcome.status == "infeasible" else "did not run to its end"
+    place = outcome.first_non_finite
+    reasons = [outcome.cause or "", f"first at {place}" if place else "", outcome.message or ""]
+    return f"{record.title}: {words}: {'; '.join(reason for reason in reasons if reason)}"

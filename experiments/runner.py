@@ -1,0 +1,201 @@
+"""One search from its experiment to its policy file; read it from `run_search` downwards."""
+
+import importlib.metadata
+import platform
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..evaluators.device_facts import DeviceFacts, learn_device
+from ..evaluators.evaluator import Evaluator, survey_workload
+from ..evaluators.json_file import read_json, write_json
+from ..evaluators.outcome import Outcome
+from ..evaluators.process import Limits
+from ..evaluators.request import WorkloadRequest
+from ..evaluators.survey_result import Survey
+from ..policies import BUILTIN, Policy, save_policy
+from ..search.study import Proposal, Search
+from .conclusion import conclude
+from .experiment_file import Experiment, named_policies
+from .home import Home, StudyFolder
+from .progress import Display
+from .records import StudyInfo, StudySummary, TrialRecord
+from .space_of import refuse_policy, space_of
+from .speed import speed_label, speed_of
+from .study_file import BASELINE, StudyFile, point_of, read_records
+from .tracking import Tracker
+from .workloads import resolve_reference
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What a person launches: the experiment, where it stands, and the command line that they typed."""
+
+    experiment: Experiment
+    name: str
+    search_path: Path
+    home: Home
+    command: str
+
+
+def run_search(launch: Launch, tracker: Tracker, tracking_uri: str | None, display: Display) -> StudySummary:
+    """Survey, propose, train, tell, and conclude; a study of that name goes on where it stood.
+
+    Every finished trial is on disk before the next one starts. When the search is interrupted or breaks, what
+    was found so far is concluded all the same, and the error goes on.
+
+    Raises:
+        InputError: the experiment, the workload or a policy is wrong.
+        HalfwiseError: the device cannot be used, or a folder cannot be written.
+    """
+    folder = launch.home.study_folder(launch.name)
+    launch.home.prepare()
+    folder.create()
+    device, survey = _look(launch, display)
+    search = _open(launch, survey, device, folder, display)
+    info = _info(launch, survey, device, folder)
+    run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
+    write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
+    evaluator = _evaluator(launch, survey, device)
+    try:
+        _try_all(launch.experiment, info, folder, search, evaluator, tracker, display)
+    except BaseException as error:
+        conclude(info, folder, read_records(folder))
+        tracker.fail(str(error) or type(error).__name__)
+        raise
+    summary = conclude(info, folder, read_records(folder))
+    tracker.finish(summary)
+    return summary
+
+
+def _look(launch: Launch, display: Display) -> tuple[DeviceFacts, Survey]:
+    experiment = launch.experiment
+    with tempfile.TemporaryDirectory(prefix="halfwise-") as scratch:
+        device = learn_device(experiment.device, Path(scratch))
+        request = WorkloadRequest(
+            workload=resolve_reference(experiment.workload),
+            search_path=launch.search_path,
+            folder=Path(scratch) / "survey",
+            target=device.target,
+        )
+        survey = survey_workload(request, _limits(experiment))
+    for note in device.notes(survey.convolves):
+        display.note(note)
+    return device, survey
+
+
+def _open(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder, display: Display) -> Search:
+    experiment = launch.experiment
+    space = space_of(experiment, survey, device)
+    levels = tuple((name, _level(name, experiment)) for name in BUILTIN if experiment.levels or name == BASELINE)
+    own = named_policies(experiment, launch.search_path)
+    for name, policy in own:
+        refuse_policy(device, policy, name)
+    display.note(f"{survey.workload} on {device.target}: {space.describe()}")
+    return Search.create(
+        folder.journal_file, space, experiment.sampler, experiment.seed, survey.direction, (*levels, *own)
+    )
+
+
+def _level(name: str, experiment: Experiment) -> Policy:
+    """A built-in level as this experiment runs everything: its mode and its low precision."""
+    return BUILTIN[name].replace(mode=experiment.mode)
+
+
+def _info(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder) -> StudyInfo:
+    experiment = launch.experiment
+    packages = ("mindspore", "optuna", "mlflow", "numpy", "halfwise")
+    return StudyInfo(
+        name=launch.name,
+        workload=experiment.workload,
+        command=launch.command,
+        folder=folder.path,
+        device=device.target,
+        versions={name: importlib.metadata.version(name) for name in packages}
+        | {"python": platform.python_version()},
+        metric=survey.metric,
+        direction=survey.direction,
+        tolerance=experiment.tolerance,
+        sampler=experiment.sampler,
+        seed=experiment.seed,
+        trials_planned=experiment.trials,
+        speed_label=speed_label(device.target),
+    )
+
+
+def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts) -> Evaluator:
+    experiment = launch.experiment
+    return Evaluator(
+        workload=resolve_reference(experiment.workload),
+        search_path=launch.search_path,
+        survey=survey,
+        device=device,
+        seed=experiment.seed,
+        steps=experiment.steps or survey.trial_steps,
+        limits=_limits(experiment),
+    )
+
+
+def _limits(experiment: Experiment) -> Limits:
+    return Limits(experiment.trial_time_limit_s, int(experiment.trial_memory_limit_gib * 2**30))
+
+
+def _earlier_run(folder: StudyFolder, tracking_uri: str | None) -> str | None:
+    """The parent run that this study already has in the same store."""
+    if not folder.study_file.exists():
+        return None
+    earlier = read_json(StudyFile, folder.study_file)
+    return earlier.tracking_run if earlier.tracking_uri == tracking_uri else None
+
+
+def _try_all(
+    experiment: Experiment,
+    info: StudyInfo,
+    folder: StudyFolder,
+    search: Search,
+    evaluator: Evaluator,
+    tracker: Tracker,
+    display: Display,
+) -> None:
+    done = sum(not told.interrupted for told in search.finished())
+    display.begin(done, experiment.trials)
+    try:
+        for _ in range(done, experiment.trials):
+            record = _try_one(search, evaluator, folder)
+            tracker.log_trial(record)
+            summary = conclude(info, folder, read_records(folder))
+            display.trial(record, point_of(record), summary.best)
+    finally:
+        display.end()
+
+
+def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder) -> TrialRecord:
+    """Ask, train, write down, tell."""
+    proposal = search.ask()
+    place = folder.trial_folder(proposal.number)
+    place.mkdir(parents=True, exist_ok=True)
+    save_policy(proposal.policy, place / "policy.yaml")
+    outcome = _known(search, proposal, folder) or evaluator.evaluate(proposal.policy, proposal.name, place)
+    write_json(outcome, place / "outcome.json")
+    _tell(search, proposal.number, outcome)
+    return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
+
+
+def _known(search: Search, proposal: Proposal, folder: StudyFolder) -> Outcome | None:
+    """The outcome of an earlier trial of the very same policy: it would come out the same again."""
+    earlier = search.find_told(proposal.policy)
+    if earlier is None:
+        return None
+    outcome = read_json(Outcome, folder.trial_folder(earlier) / "outcome.json")
+    note = f"not trained again: the same policy as trial {earlier}"
+    return outcome.model_copy(update={"policy_name": proposal.name, "notes": (*outcome.notes, note)})
+
+
+def _tell(search: Search, number: int, outcome: Outcome) -> None:
+    speed = speed_of(outcome)
+    if outcome.status == "trained" and outcome.quality is not None and speed is not None:
+        search.tell(number, outcome.quality, speed)
+    elif outcome.status == "failed":
+        search.tell_failed(number, outcome.cause or "failed")
+    else:
+        search.tell_infeasible(number, outcome.cause or "infeasible")

@@ -1,0 +1,60 @@
+"""What a study keeps about itself on disk, and its finished trials read back from there."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ..evaluators.json_file import read_json
+from ..evaluators.outcome import Outcome
+from ..policies import parse_policy
+from ..search.choice import Criteria
+from ..search.front import Point
+from .home import StudyFolder
+from .records import StudyInfo, TrialRecord
+from .speed import speed_of
+
+# The all-float32 policy that every study tries first: quality and speed are compared with it.
+BASELINE = "O0"
+
+
+class StudyFile(BaseModel):
+    """`study.json`: what the study is, and its parent run in MLflow if there is one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["halfwise/study/1"] = "halfwise/study/1"
+    info: StudyInfo
+    tracking_uri: str | None = None
+    tracking_run: str | None = None
+
+
+def read_records(folder: StudyFolder) -> list[TrialRecord]:
+    """The finished trials in the order of their numbers; a trial without an outcome yet is passed over."""
+    records = []
+    for place in sorted(folder.trials.glob("[0-9]*"), key=lambda place: int(place.name)):
+        if (place / "outcome.json").exists():
+            outcome = read_json(Outcome, place / "outcome.json")
+            number, policy = int(place.name), parse_policy(outcome.policy)
+            records.append(TrialRecord(number, outcome.policy_name, policy, outcome, place))
+    return records
+
+
+def point_of(record: TrialRecord) -> Point:
+    """The trial as fronts and choices see it."""
+    outcome = record.outcome
+    return Point(
+        number=record.number,
+        name=record.name,
+        digest=outcome.digest,
+        quality=outcome.quality,
+        speed=speed_of(outcome),
+        feasible=outcome.status == "trained",
+        cause=outcome.cause,
+    )
+
+
+def criteria_of(info: StudyInfo, points: Sequence[Point]) -> Criteria:
+    """What a choice among the points is measured by."""
+    baseline = next((point for point in points if point.name == BASELINE and point.feasible), None)
+    return Criteria(baseline, info.tolerance, info.direction, info.metric, info.speed_label)

@@ -1,0 +1,111 @@
+"""A study in the terminal: its trials as a table, the chosen policy and why, and where to look next."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..evaluators.json_file import read_json
+from ..policies.errors import HalfwiseError
+from ..search.choice import Best
+from ..search.front import Point, merit, pareto_front
+from .home import Home, StudyFolder
+from .records import StudyInfo
+from .study_file import StudyFile, criteria_of, point_of, read_records
+
+
+def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
+    """The front first, then the levels and what did not train, the choice, and the next commands."""
+    info = read_json(StudyFile, folder.study_file).info
+    records = read_records(folder)
+    points = [point_of(record) for record in records]
+    front = pareto_front(points, info.direction)
+    console.print(_table(info, points, front))
+    places = {record.number: record.outcome.first_non_finite for record in records}
+    for point in points:
+        if not point.feasible:
+            place = f"; first at {places[point.number]}" if places[point.number] else ""
+            console.print(f"{point.label} does not count: {point.cause}{place}", markup=False)
+    console.print(_verdict(info, points), markup=False)
+    if info.device == "CPU":
+        console.print(
+            "Speed is measured on this CPU, where float16 is slower than float32: that says nothing about an "
+            "accelerator.",
+            markup=False,
+        )
+    if folder.best_policy.exists():
+        console.print(f"Policy file: {folder.best_policy}", markup=False)
+    console.print(f"Look at it:  {ui_line(home)}", markup=False)
+
+
+def study_json(folder: StudyFolder) -> str:
+    """The same as JSON."""
+    info = read_json(StudyFile, folder.study_file).info
+    points = [point_of(record) for record in read_records(folder)]
+    front = pareto_front(points, info.direction)
+    best, reason = _choice(info, points)
+    document: dict[str, Any] = {
+        "study": info.name,
+        "workload": info.workload,
+        "metric": info.metric,
+        "direction": info.direction,
+        "speed_is": info.speed_label,
+        "trials": [_row(point) for point in points],
+        "front": [point.number for point in front],
+        "best": best and best.number,
+        "reason": reason,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def ui_line(home: Home) -> str:
+    """The command that opens the MLflow pages of this home from any folder."""
+    return shlex.join(["halfwise", "ui", "--home", str(home.path)])
+
+
+def _row(point: Point) -> dict[str, Any]:
+    return {
+        "trial": point.number,
+        "policy": point.name or point.digest,
+        "quality": point.quality,
+        "samples_per_s": point.speed,
+        "trains": point.feasible,
+        "cause": point.cause,
+    }
+
+
+def _choice(info: StudyInfo, points: Sequence[Point]) -> tuple[Point | None, str]:
+    try:
+        choice = Best().choose(points, criteria_of(info, points))
+    except HalfwiseError as error:
+        return None, str(error)
+    return choice.point, choice.reason
+
+
+def _verdict(info: StudyInfo, points: Sequence[Point]) -> str:
+    best, reason = _choice(info, points)
+    return f"Chosen: {best.label}. {reason}" if best else f"Nothing was chosen: {reason}"
+
+
+def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> Table:
+    baseline = criteria_of(info, points).baseline
+    table = Table(title=f"{info.name}: {info.workload}", caption=f"speed: {info.speed_label}")
+    for heading in ("trial", "policy", info.metric, "samples/s", "against float32", "front"):
+        table.add_column(heading, justify="left" if heading in ("policy", "front") else "right")
+    feasible = [point for point in points if point.feasible and point.speed is not None]
+    for point in sorted(feasible, key=lambda p: (-(p.speed or 0), -merit(p.quality or 0, info.direction))):
+        ratio = f"{point.speed / baseline.speed:.2f}x" if baseline and baseline.speed else ""
+        cells = (
+            str(point.number),
+            point.name or point.digest,
+            f"{point.quality:.5g}",
+            f"{point.speed:,.0f}",
+            ratio,
+            "on it" if point in front else "",
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    return table

@@ -1,0 +1,110 @@
+"""What MindSpore's autocast has to be told so that a Cell computes in what its assignment asks."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import cast
+
+from .errors import InputError
+from .ops import OP_CLASSES, variants
+from .policy import Policy
+from .precision import LowPrecision, Precision
+from .resolve import Assignment
+
+INPLACE_NORMALIZATION_OPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "nn.BatchNorm1d": ("BatchNorm",),
+        "nn.BatchNorm2d": ("BatchNorm",),
+        "nn.BatchNorm3d": ("BatchNorm",),
+        "nn.SyncBatchNorm": ("BatchNorm", "SyncBatchNorm"),
+        "nn.InstanceNorm1d": ("InstanceNorm",),
+        "nn.InstanceNorm2d": ("InstanceNorm",),
+        "nn.InstanceNorm3d": ("InstanceNorm",),
+    }
+)
+"""The layers whose op can't be white-listed, because it updates the layer's statistics, and that op."""
+
+_LOSSES = tuple(op for op, op_class in OP_CLASSES.items() if op_class == "loss")
+
+
+@dataclass(frozen=True)
+class Region:
+    """One autocast region, for one Cell.
+
+    White-listed ops cast their float inputs down to `precision`, black-listed ones up to float32; the others
+    run in the type of their inputs. `lower_inputs`: the Cell's own inputs are to be cast down at its border.
+    """
+
+    precision: LowPrecision
+    white_list: tuple[str, ...]
+    black_list: tuple[str, ...]
+    lower_inputs: bool
+
+
+def region_of(assignment: Assignment, policy: Policy) -> Region:
+    """The region that gives a Cell what is asked of it.
+
+    A float32 or low-precision region lists every op of the op table, since unlisted ops would follow their
+    inputs. In-place normalisations are never white: in a low-precision Cell they follow their data.
+
+    Raises:
+        InputError: the Cell is asked for float16 and bfloat16 both; a region holds one of them.
+    """
+    asked = _asked(assignment, policy)
+    low = {precision for precision in asked.values() if precision != "float32"}
+    if len(low) > 1:
+        raise InputError(_two_low_precisions(assignment, policy))
+    return Region(
+        precision=cast("LowPrecision", low.pop()) if low else policy.low_precision,
+        white_list=tuple(sorted(op for op, precision in asked.items() if _is_white(op, precision))),
+        black_list=tuple(sorted(op for op, precision in asked.items() if precision == "float32")),
+        lower_inputs=_lowers_inputs(assignment.type_names, asked),
+    )
+
+
+def _asked(assignment: Assignment, policy: Policy) -> dict[str, Precision]:
+    """The precision asked of every op that doesn't follow its inputs; the later entries win."""
+    if assignment.precision == "auto":
+        asked = _spread(_each(policy.ops.white_list, policy.low_precision) | _each(policy.ops.black_list))
+    else:
+        asked = _each(OP_CLASSES, assignment.precision)
+        if assignment.precision != "float32":
+            asked |= _each(_LOSSES) | _spread(_each(policy.ops.black_list))
+    return asked | _spread(assignment.op_precisions)
+
+
+def _each(ops: Iterable[str], precision: Precision = "float32") -> dict[str, Precision]:
+    return dict.fromkeys(ops, precision)
+
+
+def _spread(precisions: Mapping[str, Precision]) -> dict[str, Precision]:
+    """The same for the other names of each op, unless such a name has an entry of its own."""
+    by_family: dict[str, Precision] = {
+        name: precision for op, precision in precisions.items() for name in variants(op)
+    }
+    by_family.update(precisions)
+    return by_family
+
+
+def _is_white(op: str, precision: Precision) -> bool:
+    return precision != "float32" and OP_CLASSES[op] != "inplace_normalization"
+
+
+def _lowers_inputs(type_names: Iterable[str], asked: Mapping[str, Precision]) -> bool:
+    ops = [op for name in type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
+    precisions = {asked[op] for op in ops if op in asked}
+    return bool(precisions) and "float32" not in precisions
+
+
+def _two_low_precisions(assignment: Assignment, policy: Policy) -> str:
+    rules = [
+        f"{assignment.op_rules[op]!r} ({precision})"
+        for op, precision in assignment.op_precisions.items()
+        if precision != "float32"
+    ]
+    if assignment.precision == "auto" and policy.ops.white_list:
+        rules.append(f"the white list ({policy.low_precision})")
+    elif assignment.precision not in ("auto", "float32"):
+        rules.append(f"{assignment.rule!r} ({assignment.precision})")
+    layer = repr(assignment.path) if assignment.path else "the network itself"
+    return f"layers: {layer} can hold one low precision, but float16 and bfloat16 are asked by {', '.join(rules)}"
