@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 from pydantic import BaseModel
 
@@ -67,7 +68,7 @@ def _describe(error: Exception) -> ChildError:
     )
 
 
-def _leave(code: int) -> None:
+def _leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     # Not sys.exit: MindSpore's own teardown can hang or crash after the result is safe.

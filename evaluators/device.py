@@ -4,10 +4,11 @@ Verified on CPU only: GPU and Ascend go through the same calls, held by contract
 """
 
 import resource
-from typing import Literal, get_args
+from typing import get_args
 
 import mindspore as ms
 
+from ..policies import Mode
 from ..policies.errors import HalfwiseError, InputError
 from .request import Target
 
@@ -17,7 +18,7 @@ AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
 
-def use_device(target: Target, mode: Literal["graph", "pynative"]) -> None:
+def use_device(target: Target, mode: Mode) -> None:
     """Make this process compute on the device, in the mode that a policy names.
 
     Raises:

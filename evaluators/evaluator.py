@@ -58,8 +58,13 @@ class Evaluator:
         if outcome.first_non_finite is None:
             return outcome
         request = DiagnosisRequest(
-            **trial.model_dump(include=set(WorkloadRequest.model_fields) | {"policy", "seed"})
-            | {"folder": trial.folder / "diagnosis"},
+            workload=trial.workload,
+            search_path=trial.search_path,
+            folder=trial.folder / "diagnosis",
+            target=trial.target,
+            environment=trial.environment,
+            policy=trial.policy,
+            seed=trial.seed,
             state=trial.folder / STATE_FILE,
             step=len(outcome.losses) - 1,
             loss_scale=outcome.loss_scales[-1],

@@ -131,8 +131,9 @@ def _resident_bytes(child: ForkServerProcess) -> int:
 
 def _end_group(child: ForkServerProcess) -> None:
     # The child leads a session of its own, so its group holds whatever it started.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
+    if child.pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
     if child.exitcode is None:
         child.kill()
     child.join()

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from ..evaluators.request import DeviceChoice
 from .cli_options import format_option, home_option
 
 
@@ -14,7 +15,7 @@ from .cli_options import format_option, home_option
 )
 @format_option
 @home_option
-def doctor(device: str, form: str, home: str | None) -> int:
+def doctor(device: DeviceChoice, form: str, home: str | None) -> int:
     """Check versions, device, precisions, convolutions and disk; says what to do where something is wrong."""
     from .doctor import examine
     from .home import Home

@@ -67,7 +67,7 @@ def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]
             "policy": [point.name or point.digest for point in points],
             info.metric: [point.quality for point in points],
             "samples_per_s": [point.speed for point in points],
-            "against_float32": [_ratio(point, baseline) for point in points],
+            "against_float32": [speed_ratio(point, baseline) for point in points],
             "on_front": [point.number in on_front for point in points],
             "cause": [point.cause for point in points],
         }
@@ -79,7 +79,8 @@ def save_table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point],
     front_frame(info, points, front).to_csv(folder.front_table, index=False)
 
 
-def _ratio(point: Point, baseline: Point | None) -> float | None:
+def speed_ratio(point: Point, baseline: Point | None) -> float | None:
+    """The point's speed over float32's, or None where one of them was not measured."""
     if not point.feasible or point.speed is None or baseline is None or not baseline.speed:
         return None
     return point.speed / baseline.speed

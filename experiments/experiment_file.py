@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from ..evaluators.request import DeviceChoice
-from ..policies import LossScaling, LowPrecision, Policy, RulePrecision, load_policy, parse_policy
+from ..policies import LossScaling, LowPrecision, Mode, Policy, RulePrecision, load_policy, parse_policy
 from ..policies.document import read_document
 from ..policies.errors import InputError
 from ..policies.loss_scaling import DynamicLossScaling
@@ -46,7 +46,7 @@ class Experiment(BaseModel):
     seed: Seed = 1
     precisions: Annotated[tuple[RulePrecision, ...], Field(min_length=1)] | None = None
     low_precision: LowPrecision = "float16"
-    mode: Literal["graph", "pynative"] = "graph"
+    mode: Mode = "graph"
     loss_scaling: LossScaling = DynamicLossScaling()
     levels: bool = True
     policies: dict[str, str] = {}

@@ -119,7 +119,7 @@ def _draw(axes: Axes, picture: FrontPicture) -> None:
     levels = [p for p in picture.feasible if p.name]
     _scatter(axes, picture, others, label="trial", marker="o", s=30, color=_GREY, alpha=0.65, linewidths=0)
     _draw_front(axes, picture)
-    _scatter(axes, picture, levels, label="built-in level", marker="D", s=42, color=_ORANGE, zorder=4)
+    _scatter(axes, picture, levels, label="level or own policy", marker="D", s=42, color=_ORANGE, zorder=4)
     if picture.best is not None:
         looks = {"s": 300, "color": _GREEN, "edgecolors": "white", "linewidths": 1.0, "zorder": 5}
         _scatter(axes, picture, [picture.best], label="best", marker="*", **looks)

@@ -12,7 +12,7 @@ from ..search.choice import Criteria
 from ..search.front import Point
 from .home import StudyFolder
 from .records import StudyInfo, TrialRecord
-from .speed import speed_of
+from .speed import speed_margin, speed_of
 
 # The all-float32 policy that every study tries first: quality and speed are compared with it.
 BASELINE = "O0"
@@ -57,4 +57,11 @@ def point_of(record: TrialRecord) -> Point:
 def criteria_of(info: StudyInfo, points: Sequence[Point]) -> Criteria:
     """What a choice among the points is measured by."""
     baseline = next((point for point in points if point.name == BASELINE and point.feasible), None)
-    return Criteria(baseline, info.tolerance, info.direction, info.metric, info.speed_label)
+    return Criteria(
+        baseline,
+        info.tolerance,
+        info.direction,
+        info.metric,
+        info.speed_label,
+        speed_margin(info.device),
+    )

@@ -13,6 +13,7 @@ from ..evaluators.json_file import read_json
 from ..policies.errors import HalfwiseError
 from ..search.choice import Best
 from ..search.front import Point, merit, pareto_front
+from .conclusion import speed_ratio
 from .home import Home, StudyFolder
 from .records import StudyInfo
 from .study_file import StudyFile, criteria_of, point_of, read_records
@@ -88,7 +89,7 @@ def _choice(info: StudyInfo, points: Sequence[Point]) -> tuple[Point | None, str
 
 def _verdict(info: StudyInfo, points: Sequence[Point]) -> str:
     best, reason = _choice(info, points)
-    return f"Chosen: {best.label}. {reason}" if best else f"Nothing was chosen: {reason}"
+    return f"Chosen: {reason}" if best else f"Nothing was chosen: {reason}"
 
 
 def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> Table:
@@ -98,13 +99,13 @@ def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> 
         table.add_column(heading, justify="left" if heading in ("policy", "front") else "right")
     feasible = [point for point in points if point.feasible and point.speed is not None]
     for point in sorted(feasible, key=lambda p: (-(p.speed or 0), -merit(p.quality or 0, info.direction))):
-        ratio = f"{point.speed / baseline.speed:.2f}x" if baseline and baseline.speed else ""
+        ratio = speed_ratio(point, baseline)
         cells = (
             str(point.number),
             point.name or point.digest,
             f"{point.quality:.5g}",
             f"{point.speed:,.0f}",
-            ratio,
+            f"{ratio:.2f}x" if ratio else "",
             "on it" if point in front else "",
         )
         table.add_row(*(Text(cell) for cell in cells))

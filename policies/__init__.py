@@ -8,7 +8,7 @@ from .json_value import JsonMapping
 from .loss_scaling import DynamicLossScaling, LossScaling, NoLossScaling, StaticLossScaling
 from .ops import GRAPH_NAMES, OP_CLASSES
 from .outline import CellOutline, NetworkOutline
-from .policy import OpLists, Policy
+from .policy import Mode, OpLists, Policy
 from .precision import FORMATS, LowPrecision, NumberFormat, Precision, RulePrecision
 from .regions import Region, region_of
 from .resolve import Assignment, idle_rules, resolve
@@ -27,6 +27,7 @@ __all__ = [
     "JsonMapping",
     "LossScaling",
     "LowPrecision",
+    "Mode",
     "NetworkOutline",
     "NoLossScaling",
     "NumberFormat",

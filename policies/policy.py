@@ -24,6 +24,10 @@ from .precision import LowPrecision, RulePrecision
 from .violations import Violation, fail
 
 SCHEMA = "halfwise/policy/1"
+
+Mode = Literal["graph", "pynative"]
+"""MindSpore's execution modes."""
+
 _PROVENANCE = ("made_for", "results", "asked_hash", "reasons")
 
 
@@ -114,7 +118,7 @@ class Policy(BaseModel):
     gradients: Annotated[Literal["follow"], BeforeValidator(_only_follow)] = "follow"
     schedule: Annotated[None, BeforeValidator(_only_null)] = None
     loss_scaling: LossScaling = DynamicLossScaling()
-    mode: Literal["graph", "pynative"] = "graph"
+    mode: Mode = "graph"
     made_for: JsonMapping = Field(default_factory=FrozenMapping[Any])
     results: JsonMapping = Field(default_factory=FrozenMapping[Any])
     asked_hash: _Text | None = None

@@ -18,7 +18,9 @@ class Criteria:
     """What a choice is measured by.
 
     `baseline` is the float32 trial (None if it was not run), `tolerance` the accepted loss of quality
-    relative to float32's (0.005 is half a percent). `metric` and `speed_label` ("CPU") are for the reasons.
+    relative to float32's (0.005 is half a percent). A policy counts as faster than float32 from `speed_margin`
+    upwards (0.1 is a tenth): what lies below is noise. `metric` and `speed_label` ("measured on CPU") are for
+    the reasons.
 
     Raises:
         InputError: the tolerance is not a finite number of at least 0.
@@ -29,6 +31,7 @@ class Criteria:
     direction: Direction
     metric: str = "quality"
     speed_label: str | None = None
+    speed_margin: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse a tolerance that would let everything, or nothing, pass."""
@@ -43,7 +46,7 @@ class Criteria:
     def figures(self, point: Point) -> str:
         """Both figures of a point in words: "accuracy 0.981, 1,250 samples/s measured on CPU"."""
         quality, speed = measured(point)
-        where = f" measured on {self.speed_label}" if self.speed_label else ""
+        where = f" {self.speed_label}" if self.speed_label else ""
         return f"{self.metric} {quality:.5g}, {_rate(speed)} samples/s{where}"
 
 
@@ -85,7 +88,7 @@ class Best:
         if not within:
             return Choice(base, _none_within(others, points, base, bound, criteria))
         winner = within[0]
-        if measured(winner)[1] <= speed:
+        if measured(winner)[1] <= speed * (1 + criteria.speed_margin):
             return Choice(base, _none_faster(winner, base, criteria))
         return Choice(winner, _faster(winner, base, criteria))
 
@@ -97,9 +100,7 @@ class Fastest:
     def choose(self, points: Sequence[Point], criteria: Criteria) -> Choice:
         """See the class; of equal speed the better quality wins, then the earlier trial."""
         ranked = _trained(points, criteria)
-        reason = (
-            f"{ranked[0].label} is the fastest of {len(ranked)} that train: {criteria.figures(ranked[0])}"
-        )
+        reason = f"{ranked[0].label} is the fastest of {len(ranked)} that train: {criteria.figures(ranked[0])}"
         return Choice(ranked[0], reason)
 
 
@@ -131,9 +132,7 @@ class TrialNumber:
         found = [p for p in points if p.number == self.number]
         if not found:
             numbers = sorted(p.number for p in points)
-            have = (
-                f"finished trials are {numbers[0]} to {numbers[-1]}" if numbers else "no trial has finished"
-            )
+            have = f"finished trials are {numbers[0]} to {numbers[-1]}" if numbers else "no trial has finished"
             raise InputError(f"there is no finished trial {self.number}: {have}")
         if not found[0].feasible:
             raise InputError(f"{found[0].label} cannot be chosen, it has no result: {found[0].cause}")
@@ -208,11 +207,16 @@ def _faster(winner: Point, base: Point, criteria: Criteria) -> str:
 
 
 def _none_faster(winner: Point, base: Point, criteria: Criteria) -> str:
-    where = f", measured on {criteria.speed_label}" if criteria.speed_label else ""
+    where = f", {criteria.speed_label}" if criteria.speed_label else ""
     return (
-        f"no policy {_promise(base, criteria)} is faster than float32 ({_rate(measured(base)[1])} samples/s; "
+        f"no policy {_promise(base, criteria)} is {_beyond(criteria)} than float32 "
+        f"({_rate(measured(base)[1])} samples/s; "
         f"the fastest of them, {winner.label}, does {_rate(measured(winner)[1])}{where}); float32 stays"
     )
+
+
+def _beyond(criteria: Criteria) -> str:
+    return f"over {criteria.speed_margin:.0%} faster" if criteria.speed_margin else "faster"
 
 
 def _none_within(

@@ -33,9 +33,7 @@ class Point:
         """Check the figures once, so that nothing that reads points has to."""
         for what, value in (("quality", self.quality), ("speed", self.speed)):
             if value is None and self.feasible:
-                raise HalfwiseError(
-                    f"trial {self.number} is feasible, so it must have a {what}, but got None"
-                )
+                raise HalfwiseError(f"trial {self.number} is feasible, so it must have a {what}, but got None")
             if value is not None and not math.isfinite(value):
                 raise HalfwiseError(f"trial {self.number}: {what} must be a finite number, but got {value}")
 

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from ..policies import LossScaling, LowPrecision, OpLists, Policy, RulePrecision
+from ..policies import OP_CLASSES, LossScaling, LowPrecision, Mode, OpLists, Policy, RulePrecision
 from ..policies.errors import InputError
 from .words import unknown
 
-Mode = Literal["graph", "pynative"]
-
 OP_CHOICES = ("unlisted", "white", "black")
+# Unlisted, an op follows its inputs; MindSpore's products and convolutions refuse low data with float32 weights.
+_MATRIX_CHOICES = ("white", "black")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,12 @@ class SearchSpace:
     def __post_init__(self) -> None:
         """Refuse a space that proposes nothing, or in which a name means two things."""
         if not self.groups:
-            raise InputError(
-                "there is nothing to search: the network has no layer whose precision may be chosen"
-            )
+            raise InputError("there is nothing to search: the network has no layer whose precision may be chosen")
         if not self.layer_choices:
             raise InputError("there is nothing to search: no precision is allowed for the layers")
         for group in self.groups:
             if not group.paths:
-                raise InputError(
-                    f"the layer group {group.name!r} must name at least one layer path, but got none"
-                )
+                raise InputError(f"the layer group {group.name!r} must name at least one layer path, but got none")
         _refuse_twice("layer group", (group.name for group in self.groups))
         _refuse_twice("layer path", (path for group in self.groups for path in group.paths))
         _refuse_twice("layer choice", self.layer_choices)
@@ -67,7 +62,7 @@ class SearchSpace:
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """Every parameter with its allowed choices, in a fixed order: layers first, then ops."""
         layers = {f"layer:{group.name}": tuple(self.layer_choices) for group in self.groups}
-        return {**layers, **{f"op:{op}": OP_CHOICES for op in self.ops}}
+        return {**layers, **{f"op:{op}": _op_choices(op) for op in self.ops}}
 
     def policy(self, choices: Mapping[str, str]) -> Policy:
         """The policy that these choices spell out: a rule for every layer path, and the op lists.
@@ -111,8 +106,8 @@ class SearchSpace:
     def describe(self) -> str:
         """One line for people: how many layers and ops, their choices, and how many policies that makes."""
         parts = [_times(len(self.groups), "layer", self.layer_choices)]
-        if self.ops:
-            parts.append(_times(len(self.ops), "op", OP_CHOICES))
+        counts = Counter(_op_choices(op) for op in self.ops)
+        parts += [_times(count, "op", allowed) for allowed, count in sorted(counts.items(), reverse=True)]
         sizes = [len(allowed) for allowed in self.parameters().values()]
         digits = sum(map(math.log10, sizes))
         count = f"{math.prod(sizes):,}" if digits < 6 else f"10^{digits:.1f}"
@@ -128,6 +123,10 @@ class SearchSpace:
         missing = [name for name in parameters if name not in choices]
         if missing:
             raise InputError(f"every parameter must have a choice, but these have none: {', '.join(missing)}")
+
+
+def _op_choices(op: str) -> tuple[str, ...]:
+    return _MATRIX_CHOICES if OP_CLASSES.get(op) == "matrix" else OP_CHOICES
 
 
 def _times(count: int, noun: str, choices: Iterable[str]) -> str:

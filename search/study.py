@@ -154,13 +154,9 @@ class Search:
     def finished(self) -> tuple[Told, ...]:
         """Every finished trial in the order in which they were asked for, interrupted ones included."""
         states = (TrialState.COMPLETE, TrialState.FAIL)
-        trials = [
-            t for s in (self._levels, self._sampled) for t in s.get_trials(deepcopy=False, states=states)
-        ]
+        trials = [t for s in (self._levels, self._sampled) for t in s.get_trials(deepcopy=False, states=states)]
         # Killed inside `ask`, a trial may lack its policy: nobody was ever handed it.
-        return tuple(
-            sorted((_told(t) for t in trials if "policy" in t.user_attrs), key=lambda told: told.number)
-        )
+        return tuple(sorted((_told(t) for t in trials if "policy" in t.user_attrs), key=lambda told: told.number))
 
     def find_told(self, policy: Policy) -> int | None:
         """The first trial that found out what this very policy comes to (equal digest), if there is one.
@@ -172,9 +168,7 @@ class Search:
                 return told.number
         return None
 
-    def _propose(
-        self, study: optuna.Study, name: str | None, policy_for: Callable[[Trial], Policy]
-    ) -> Proposal:
+    def _propose(self, study: optuna.Study, name: str | None, policy_for: Callable[[Trial], Policy]) -> Proposal:
         trial = study.ask()
         number = sum(len(s.get_trials(deepcopy=False)) for s in (self._levels, self._sampled)) - 1
         policy = policy_for(trial)
@@ -186,18 +180,14 @@ class Search:
 
     def _suggest(self, trial: Trial) -> Policy:
         space = self._setup.space
-        chosen = {
-            name: trial.suggest_categorical(name, allowed) for name, allowed in space.parameters().items()
-        }
+        chosen = {name: trial.suggest_categorical(name, allowed) for name, allowed in space.parameters().items()}
         return space.policy(chosen)
 
     def _close(self, number: int, status: Status, found: Mapping[str, float | str]) -> None:
         """Store what was found, the status last: from then on the next process can close the trial too."""
         if number not in self._running:
             running = ", ".join(map(str, self._running)) or "none"
-            raise HalfwiseError(
-                f"trial {number} is not running, so nothing can be told of it; running: {running}"
-            )
+            raise HalfwiseError(f"trial {number} is not running, so nothing can be told of it; running: {running}")
         study, trial = self._running[number]
         if status != "failed":
             trial.set_constraint(_CONSTRAINT, 0.0 if status == "trained" else 1.0)

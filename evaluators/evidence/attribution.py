@@ -1,28 +1,34 @@
-"""Which layer each op of the asked stage belongs to, and to which part of the step.
+"""Which layer each op of the asked stage belongs to.
 
-1. An op with a stack of source positions belongs to the Cell of the innermost mark in it (layer_marks); one
-   whose stack has no mark stands outside the network: loss, loss scaling, optimizer.
-2. A gradient op belongs to the layer of its forward op, found by `forward_unique_id`.
-3. What the framework merged or made has no stack. If all stacks of what it was merged from agree, that is its
-   layer; otherwise the layer of the ops that take its value, or failing that, of those that give it. Where those
-   are not of one mind, the first decides and the op is marked uncertain.
+Each rule below was checked on networks of repeated blocks, where each block must hold the same ops.
+
+Forward ops. The innermost mark (layer_marks) in an op's stack of source positions is its Cell. That is the truth
+unless the op shares its `unique_id` with others: MindSpore then compiled a function once (`ops.softmax`) and copied
+it to its callers, and one of the copies carries another's stack. Such an op belongs to one of the Cells of that
+class: the one closest by path to where its data comes from and goes to. If two are equally close, the one that
+its stack names, unless another op of the group belongs there.
+
+Gradient ops. `forward_unique_id` names the forward op. Where several have that id: the one whose value the gradient
+op takes, else the closest.
+
+Ops that the framework merged or made have no stack of their own: they get the layer of the ops that take their
+value, or failing that, of those that give it. Where these are not of one mind (a cast that two layers share), the
+first decides and the op is marked uncertain.
 """
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 from ...policies.outline import NetworkOutline
 from .asked_graph import AskedGraph, AskedOp
-from .ir_text import Position
-from .layer_marks import layer_number
-
-Direction = Literal["forward", "loss", "gradient", "scaling", "update"]
+from .step_parts import Direction, direction_of, innermost_mark
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an op belongs: the layer's path (None outside the network), the part of the step.
+    """Where an op belongs: the layer's path (None outside the network) and the part of the step.
 
     `forward` is the id of a gradient op's forward op, when it is still in the graph.
     """
@@ -33,97 +39,163 @@ class Place:
     forward: int | None
 
 
+class _Layer(NamedTuple):
+    path: str | None
+    certain: bool
+
+
 def attribute(graph: AskedGraph, outline: NetworkOutline) -> tuple[Place, ...]:
     """One place for each op of the graph, in its order."""
-    forward_ops = _forward_ops(graph)
-    directions = [_direction(op) for op in graph.ops]
-    layers: dict[int, tuple[str | None, bool]] = {}
-    for op, direction in zip(graph.ops, directions, strict=True):
-        known = None if direction == "gradient" else _own_layer(op, outline)
-        if known is not None:
-            layers[op.id] = known
-    for op in graph.ops:
-        forward = forward_ops.get(op.node.forward_unique_id)
-        if op.id not in layers and forward is not None and forward in layers:
-            layers[op.id] = layers[forward]
-    for op, direction in zip(graph.ops, directions, strict=True):
-        if op.id not in layers and direction == "gradient":
-            known = _own_layer(op, outline) if op.node.forward_unique_id else None
-            if known is not None:
-                layers[op.id] = known
-    _spread(graph, directions, layers)
-    return tuple(
-        Place(*layers.get(op.id, (None, False)), direction, forward_ops.get(op.node.forward_unique_id))
-        for op, direction in zip(graph.ops, directions, strict=True)
-    )
+    return _Attribution(graph, outline).places()
 
 
-def _forward_ops(graph: AskedGraph) -> dict[str | None, int]:
-    """The forward op behind each unique id; ops that were split from one share its id, and its layer."""
-    found: dict[str | None, int] = {}
-    for op in graph.ops:
-        if op.node.unique_id is not None:
-            found.setdefault(op.node.unique_id, op.id)
-    return found
+class _Attribution:
+    def __init__(self, graph: AskedGraph, outline: NetworkOutline) -> None:
+        self._ops = graph.ops
+        self._cells = outline.cells
+        self._directions = [direction_of(op) for op in graph.ops]
+        outside = [op.id for op in graph.ops if self._directions[op.id] not in ("forward", "gradient")]
+        self._layers = dict.fromkeys(outside, _Layer(None, True))
+        self._by_id: dict[str, list[AskedOp]] = defaultdict(list)
+        for op in graph.ops:
+            if op.node.unique_id is not None:
+                self._by_id[op.node.unique_id].append(op)
 
+    def places(self) -> tuple[Place, ...]:
+        self._settle("forward", self._of_stack)
+        self._settle("forward", self._closest_of_class)
+        self._settle("forward", self._claimed)
+        self._spread("forward")
+        self._settle("gradient", self._of_forward_op)
+        self._settle("gradient", self._of_one_of_forward_ops)
+        self._settle("gradient", self._of_vanished_forward_op)
+        self._spread("gradient")
+        return tuple(self._place(op) for op in self._ops)
 
-def _direction(op: AskedOp) -> Direction:
-    node = op.node
-    if node.forward_unique_id is not None or node.full_name.startswith("Gradients/"):
-        return "gradient"
-    stacks = (node.stack, *node.candidates)
-    if any(_marks(stack) for stack in stacks):
-        return "forward"
-    code = [position.code for stack in stacks for position in stack]
-    if any("self._scaled_loss" in line or "def _scaled_loss" in line for line in code):
-        return "loss"
-    if any("self.optimizer(" in line for line in code) or "/optimizer-" in node.full_name:
-        return "update"
-    if not code and "/network-" in node.full_name:
-        return "forward"
-    return "loss" if "/loss-" in node.full_name else "scaling"
+    def _place(self, op: AskedOp) -> Place:
+        direction = self._directions[op.id]
+        layer = self._layers.get(op.id, _Layer(None, False))
+        return Place(layer.path, layer.certain, direction, self._forward_id(op, layer.path))
 
-
-def _marks(stack: Iterable[Position]) -> list[int]:
-    numbers = (layer_number(position.file) for position in stack)
-    return [number for number in numbers if number is not None]
-
-
-def _own_layer(op: AskedOp, outline: NetworkOutline) -> tuple[str | None, bool] | None:
-    """What the op's own source positions say; None when they say nothing or contradict each other."""
-    if op.node.stack:
-        marks = _marks(op.node.stack)
-        return (outline.cells[marks[-1]].path if marks else None), True
-    found = {marks[-1] if (marks := _marks(stack)) else None for stack in op.node.candidates if stack}
-    if len(found) != 1:
-        return None
-    number = found.pop()
-    return (None if number is None else outline.cells[number].path), True
-
-
-def _spread(graph: AskedGraph, directions: list[Direction], layers: dict[int, tuple[str | None, bool]]) -> None:
-    """Give the remaining ops the layer of their neighbours of the same direction, as long as any is found."""
-    for neighbours in (lambda op: op.consumers, lambda op: op.producers):
+    def _settle(self, direction: Direction, rule: Callable[[AskedOp], _Layer | None]) -> None:
+        """Apply a rule to the ops of a direction that have no layer yet, until it finds no more."""
+        waiting = [op for op in self._ops if self._directions[op.id] == direction and op.id not in self._layers]
         changed = True
         while changed:
             changed = False
-            # Backwards, since a value is made before it is taken.
-            for op in reversed(graph.ops):
-                found = None if op.id in layers else _vote(op, neighbours, directions, layers)
+            for op in waiting:
+                found = rule(op) if op.id not in self._layers else None
                 if found is not None:
-                    layers[op.id] = found
+                    self._layers[op.id] = found
                     changed = True
 
+    # Forward ops
 
-def _vote(
-    op: AskedOp,
-    neighbours: Callable[[AskedOp], tuple[int, ...]],
-    directions: list[Direction],
-    layers: dict[int, tuple[str | None, bool]],
-) -> tuple[str | None, bool] | None:
-    asked = [n for n in neighbours(op) if directions[n] == directions[op.id]]
-    answers = [layers[n] for n in asked if n in layers]
-    if not answers:
-        return None
-    unanimous = len({layer for layer, _ in answers}) == 1 and len(answers) == len(asked)
-    return answers[0][0], unanimous and all(certain for _, certain in answers)
+    def _of_stack(self, op: AskedOp) -> _Layer | None:
+        shared = len(self._by_id[op.node.unique_id or ""]) > 1 and len(self._cells_of_class(op)) > 1
+        return _Layer(self._claim(op), True) if op.node.stack and not shared else None
+
+    def _closest_of_class(self, op: AskedOp) -> _Layer | None:
+        """For an op whose stack may be another's."""
+        if not op.node.stack:
+            return None
+        return self._only(self._closest(op, self._cells_of_class(op)))
+
+    def _claimed(self, op: AskedOp) -> _Layer | None:
+        """For an op that is equally close to several Cells."""
+        if not op.node.stack:
+            return None
+        group = self._by_id[op.node.unique_id or ""]
+        settled = {self._layers[other.id].path for other in group if other.id in self._layers}
+        claims = [self._claim(other) for other in group]
+        claim = self._claim(op)
+        if claim not in settled and claims.count(claim) == 1:
+            return _Layer(claim, True)
+        left = [path for path in self._closest(op, self._cells_of_class(op)) if path not in settled]
+        unclaimed = [path for path in left if path not in claims]
+        return self._only(left) or self._only(unclaimed) or _Layer(claim, False)
+
+    def _cells_of_class(self, op: AskedOp) -> list[str]:
+        number = innermost_mark(op.node.stack)
+        return [] if number is None else self._same_class(number)
+
+    def _same_class(self, number: int) -> list[str]:
+        """The paths of all Cells of one Cell's class."""
+        return [cell.path for cell in self._cells if cell.type_names == self._cells[number].type_names]
+
+    def _claim(self, op: AskedOp) -> str | None:
+        number = innermost_mark(op.node.stack)
+        return None if number is None else self._cells[number].path
+
+    # Gradient ops
+
+    def _of_forward_op(self, op: AskedOp) -> _Layer | None:
+        known = [self._layers[f.id] for f in self._forward_ops(op) if f.id in self._layers]
+        if len({layer.path for layer in known}) != 1:
+            return None
+        return _Layer(known[0].path, all(layer.certain for layer in known))
+
+    def _of_one_of_forward_ops(self, op: AskedOp) -> _Layer | None:
+        known = [f for f in self._forward_ops(op) if f.id in self._layers]
+        taken = {self._layers[f.id].path for f in known if f.id in op.producers}
+        if len(taken) == 1:
+            return _Layer(taken.pop(), True)
+        paths = {self._layers[f.id].path for f in known}
+        closest = self._closest(op, [path for path in paths if path is not None])
+        found = self._only(closest)
+        return found if found or self._claim(op) not in closest else _Layer(self._claim(op), False)
+
+    def _of_vanished_forward_op(self, op: AskedOp) -> _Layer | None:
+        """For a gradient op whose forward op is gone: its own note of where that stood, if its neighbours agree."""
+        stacks = [stack for stack in (op.node.stack, *op.node.candidates) if stack]
+        if not stacks or op.node.forward_unique_id is None or self._forward_ops(op):
+            return None
+        number = innermost_mark(stacks[0])
+        if number is None:
+            return _Layer(None, True)
+        claim = self._cells[number].path
+        return _Layer(claim, self._closest(op, self._same_class(number)) == [claim])
+
+    def _forward_ops(self, op: AskedOp) -> list[AskedOp]:
+        return self._by_id[op.node.forward_unique_id] if op.node.forward_unique_id else []
+
+    def _forward_id(self, op: AskedOp, layer: str | None) -> int | None:
+        here = [f.id for f in self._forward_ops(op) if self._layers.get(f.id, _Layer(None, False)).path == layer]
+        return next(iter([f for f in here if f in op.producers] or here), None)
+
+    # Neighbours
+
+    def _closest(self, op: AskedOp, paths: Sequence[str]) -> list[str]:
+        """Those of some paths that share most with the paths of what the op takes and what takes its value."""
+        sides = (op.producers, op.consumers)
+        around = [self._layers[n].path for side in sides for n in side if n in self._layers]
+        near = [path.split(".") for path in (*around, *op.parameters) if path]
+        scores = {path: sum(_common(path.split("."), other) for other in near) for path in paths}
+        return [path for path in paths if near and scores[path] == max(scores.values())]
+
+    def _only(self, paths: Sequence[str]) -> _Layer | None:
+        return _Layer(paths[0], True) if len(paths) == 1 else None
+
+    def _spread(self, direction: Direction) -> None:
+        """Give the remaining ops of a direction the layer of the ops that take, or else that give, their values."""
+        self._settle(direction, lambda op: self._vote(op, op.consumers))
+        self._settle(direction, lambda op: self._vote(op, op.producers))
+
+    def _vote(self, op: AskedOp, neighbours: Iterable[int]) -> _Layer | None:
+        asked = [n for n in neighbours if self._directions[n] == self._directions[op.id]]
+        answers = [self._layers[n] for n in asked if n in self._layers]
+        if not answers or len(answers) < len(asked):
+            return None
+        merged = {self._cells[mark].path for mark in map(innermost_mark, op.node.candidates) if mark is not None}
+        paths = {layer.path for layer in answers} | (merged if self._directions[op.id] == "forward" else set())
+        return _Layer(answers[0].path, len(paths) == 1 and all(layer.certain for layer in answers))
+
+
+def _common(path: Sequence[str], other: Sequence[str]) -> int:
+    """How many leading names two paths share."""
+    same = 0
+    for left, right in zip(path, other, strict=False):
+        if left != right:
+            break
+        same += 1
+    return same

@@ -17,7 +17,7 @@ _NODE = re.compile(r"^  (?:%(?P<number>\d+)\(.*?\) = (?P<op>[^(]*)|(?P<return>Re
 _NODE_START = re.compile(r"^  (%\d+\(|Return\()")
 _FULL_NAME = re.compile(r"^      # Fullname with scope: \((.*)\)$")
 _POSITION = re.compile(r"^      # In file (.+?):(\d+)[^/]*/(.*)$")
-_CALLED = re.compile(r"@([^\s,()\[\]]+)")
+_CALLED = re.compile(r"@(?!FuncUnion\()([^\s,()\[\]]+)")
 _UNIQUE_ID = re.compile(r'\{unique_id: "(\d+)"|, unique_id: "(\d+)"')
 _FORWARD_ID = re.compile(r'forward_unique_id: "(\d+)"')
 

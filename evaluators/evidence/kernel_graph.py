@@ -17,7 +17,7 @@ _NODE = re.compile(
     r"\((?P<operands>.*?)\)(?: op control\(.*\))?$"
 )
 _BLOCK = re.compile(r"^(Base Block|Actor for func graph)")
-_FIELD = re.compile(r"^\t# (device context|shape|type|AID) : ?(.*)$")
+_FIELD = re.compile(r"^\t# (device context|shape|type|AID) ?: ?(.*)$")
 _OUTPUT = re.compile(r"^%(\d+)\[(\d+)\]$")
 _UNKNOWN = "<null>"
 

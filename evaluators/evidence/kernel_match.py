@@ -1,76 +1,156 @@
 """Finds the kernel that computes each asked op, where that can be told.
 
-The back end names its kernels anew, `<scope>/<op>-op<number>`, counting in the order of the graph; ops that it
-builds from others are named `Expand/_<asked op>/<kernel>-op<number>`. So within one scope and op the n-th of one
-stage is the n-th of the other, as long as there are equally many (or a whole multiple, for built ones). A pair is
-believed only if its outputs have one shape and, where both take Parameters, the same ones; casts and what stays
-is left unmatched.
+The back end names kernels `<scope>/<op>-op<number>`, and those that it builds from an op `Expand/_<op>/<kernel>-op…`;
+it numbers them anew, so names say what a kernel is for but not which instance. That comes from the data: starting
+from ops that are the only ones of their name, output shape and Parameters, a pair is accepted when what flows into
+(or out of) the op flows into (or out of) the kernel, and it is the only such kernel left.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from .asked_graph import AskedOp
 from .kernel_graph import Kernel
 
-_NAME = re.compile(r"^(?P<scope>.*/)(?P<op>[^/]+)-op(?P<number>\d+)$")
-_EXPANDED = re.compile(r"^Expand/_(?P<asked>[^/]+)/$")
+_NAME = re.compile(r"^(?P<scope>.*/)(?P<op>[^/]+)-op\d+$")
+_BUILT = re.compile(r"^Expand/_(?P<op>[^/]+)/[^/]+$")
+# The back end may drop or move these, so data is followed through them.
+_TRANSPARENT = frozenset({"Cast", "Reshape", "ExpandDims", "Squeeze", "Flatten"})
 
 
 def match_kernels(ops: Sequence[AskedOp], kernels: Sequence[Kernel]) -> dict[int, Kernel]:
-    """The kernel of each asked op that has one, by the op's id.
+    """The kernel of each asked op that has one, by the op's id; casts and what stays ambiguous are left out.
 
     Of several kernels that an op was built from, it is the last one with the op's output shape.
     """
-    by_name: dict[tuple[str, str], list[tuple[int, Kernel]]] = defaultdict(list)
-    built: dict[str, dict[str, list[tuple[int, Kernel]]]] = defaultdict(lambda: defaultdict(list))
+    return _Matching(ops, kernels).matched()
+
+
+class _Matching:
+    def __init__(self, ops: Sequence[AskedOp], kernels: Sequence[Kernel]) -> None:
+        self._kernels = kernels
+        consumers = _consumers(kernels)
+        built = _built_from_several(ops, kernels)
+        # A kernel inside of what an op was built from is no op's answer, unless its value leaves that op.
+        inner = {
+            kernel.id
+            for kernel in kernels
+            if _built(kernel) in built
+            and consumers[kernel.id]
+            and all(_built(kernels[c]) == _built(kernel) for c in consumers[kernel.id])
+        }
+        through_op = {op.id for op in ops if op.node.op in _TRANSPARENT}
+        through_kernel = inner | {k.id for k in kernels if k.op in _TRANSPARENT or _built(k) in built}
+        self._op_sides = (
+            _walk(lambda i: ops[i].producers, through_op),
+            _walk(lambda i: ops[i].consumers, through_op),
+        )
+        self._kernel_sides = (
+            _walk(lambda i: kernels[i].producers, through_kernel),
+            _walk(lambda i: consumers[i], through_kernel),
+        )
+        self._candidates = _candidates(ops, [kernel for kernel in kernels if kernel.id not in inner])
+        self._matched: dict[int, int] = {}
+
+    def matched(self) -> dict[int, Kernel]:
+        changed = True
+        while changed:
+            changed = False
+            taken = set(self._matched.values())
+            for op, candidates in self._candidates.items():
+                if op in self._matched:
+                    continue
+                left = [k for k in candidates if k not in taken and self._fits(op, k)]
+                supported = [k for k in left if self._support(op, k)] if len(left) > 1 else left
+                if len(supported) == 1:
+                    self._matched[op] = supported[0]
+                    taken.add(supported[0])
+                    changed = True
+        return {op: self._kernels[kernel] for op, kernel in self._matched.items()}
+
+    def _fits(self, op: int, kernel: int) -> bool:
+        """Nothing that is known to flow into the op fails to flow into the kernel."""
+        flows_in = {self._matched[p] for p in self._op_sides[0](op) if p in self._matched}
+        return flows_in <= self._kernel_sides[0](kernel) or not self._kernel_sides[0](kernel)
+
+    def _support(self, op: int, kernel: int) -> bool:
+        return any(
+            self._matched.get(n) in kernel_side(kernel)
+            for op_side, kernel_side in zip(self._op_sides, self._kernel_sides, strict=True)
+            for n in op_side(op)
+            if n in self._matched
+        )
+
+
+def _candidates(ops: Sequence[AskedOp], kernels: Iterable[Kernel]) -> Mapping[int, list[int]]:
+    """Kernels of an op's name and output shapes, that take Parameters of the op's only."""
+    named: dict[tuple[str, tuple], list[Kernel]] = defaultdict(list)
     for kernel in kernels:
-        name = _NAME.match(kernel.name)
-        if name is None or kernel.op == "Cast":
-            continue
-        expanded = _EXPANDED.match(name["scope"])
-        numbered = (int(name["number"]), kernel)
-        if expanded:
-            built[expanded["asked"]][kernel.op].append(numbered)
-        else:
-            by_name[name["scope"], kernel.op].append(numbered)
-    matched: dict[int, Kernel] = {}
-    for key, asked in _grouped(ops, lambda scope, op: (scope, op)).items():
-        if len(by_name[key]) == len(asked):
-            matched |= _believed(zip(asked, _in_order(by_name[key]), strict=True))
-    for name, asked in _grouped(ops, lambda scope, op: op).items():
-        for parts in built[name].values():
-            count, rest = divmod(len(parts), len(asked))
-            if not rest:
-                ordered = _in_order(parts)
-                for place in range(count):
-                    matched |= _believed(zip(asked, ordered[place::count], strict=True))
-    return matched
-
-
-def _grouped(ops: Iterable[AskedOp], key) -> dict:
-    groups = defaultdict(list)
+        if kernel.op != "Cast":
+            named[_key(kernel), _shapes(kernel.outputs)].append(kernel)
+    found: dict[int, list[int]] = {}
     for op in ops:
         name = _NAME.match(op.node.full_name)
-        if name and op.node.op != "Cast":
-            groups[key(name["scope"], op.node.op)].append((int(name["number"]), op))
-    return {name: _in_order(group) for name, group in groups.items()}
+        if name is None or op.node.op == "Cast":
+            continue
+        keys = (f"{name['scope']}{op.node.op}", f"Expand/_{op.node.op}")
+        similar = [k for key in keys for k in named[key, _shapes(op.node.output_types)]]
+        found[op.id] = [k.id for k in similar if _same_parameters(op, k)]
+    return found
 
 
-def _in_order(numbered: list) -> list:
-    return [value for _, value in sorted(numbered, key=lambda pair: pair[0])]
+def _key(kernel: Kernel) -> str:
+    built = _BUILT.match(kernel.name)
+    return f"Expand/_{built['op']}" if built else re.sub(r"-op\d+$", "", kernel.name)
 
 
-def _believed(pairs: Iterable[tuple[AskedOp, Kernel]]) -> dict[int, Kernel]:
-    return {op.id: kernel for op, kernel in pairs if _same_output(op, kernel) and _same_parameters(op, kernel)}
+def _built(kernel: Kernel) -> str | None:
+    found = _BUILT.match(kernel.name)
+    return found["op"] if found else None
 
 
-def _same_output(op: AskedOp, kernel: Kernel) -> bool:
-    asked = [tensor.shape for tensor in op.node.output_types]
-    return asked == [tensor.shape for tensor in kernel.outputs]
+def _built_from_several(ops: Iterable[AskedOp], kernels: Iterable[Kernel]) -> set[str]:
+    """The asked ops that the back end builds from more than one kernel each."""
+    asked, made = defaultdict(int), defaultdict(int)
+    for op in ops:
+        asked[op.node.op] += 1
+    for kernel in kernels:
+        made[_built(kernel)] += 1
+    return {op for op, count in made.items() if op is not None and count > asked[op]}
+
+
+def _consumers(kernels: Sequence[Kernel]) -> Mapping[int, list[int]]:
+    consumers: dict[int, list[int]] = defaultdict(list)
+    for kernel in kernels:
+        for producer in kernel.producers:
+            consumers[producer].append(kernel.id)
+    return consumers
+
+
+def _walk(next_to: Callable[[int], Iterable[int]], through: set[int]) -> Callable[[int], frozenset[int]]:
+    """Everything next to a node in one direction, and beyond it where the data is followed through."""
+
+    @cache
+    def reach(start: int) -> frozenset[int]:
+        seen: set[int] = set()
+        waiting = list(next_to(start))
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                waiting += next_to(node) if node in through else ()
+        return frozenset(seen)
+
+    return reach
+
+
+def _shapes(tensors: Iterable) -> tuple[tuple[int, ...], ...]:
+    return tuple(tensor.shape for tensor in tensors)
 
 
 def _same_parameters(op: AskedOp, kernel: Kernel) -> bool:
-    named = [name for name in kernel.parameters if "." in name]
-    return not named or not op.parameters or set(named) <= set(op.parameters)
+    # A branch's kernels name its parameters, which are Parameters only by way of the call: those have no dot.
+    named = {name for name in kernel.parameters if "." in name}
+    return named <= set(op.parameters)

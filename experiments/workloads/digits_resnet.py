@@ -1,11 +1,13 @@
 """Handwritten digits and a small residual network: all of it may run in low precision."""
 
+# MindSpore ships no types: the checker takes the result of calling a Cell for one that may be None.
+# pyright: reportOptionalCall=false, reportOperatorIssue=false
+
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import mindspore.nn as nn
-import mindspore.ops as ops
 import numpy as np
+from mindspore import nn, ops
 from sklearn.datasets import load_digits
 
 from ...evaluators.outcome import Metric
@@ -16,9 +18,7 @@ from .splits import held_out_split
 
 def conv3x3(channels_in: int, channels_out: int, stride: int = 1) -> nn.Conv2d:
     """A convolution that keeps the size of the image, or divides it by the stride; BatchNorm brings the bias."""
-    return nn.Conv2d(
-        channels_in, channels_out, 3, stride, pad_mode="pad", padding=1, weight_init="he_normal"
-    )
+    return nn.Conv2d(channels_in, channels_out, 3, stride, pad_mode="pad", padding=1, weight_init="he_normal")
 
 
 class ResidualBlock(nn.Cell):
@@ -74,8 +74,8 @@ class DigitsWorkload(Workload):
 
     def __init__(self):
         pixels, digits = load_digits(return_X_y=True)
-        self.images = (pixels.reshape(-1, 1, 8, 8) / 16.0).astype(np.float32)
-        self.digits = digits.astype(np.int32)
+        self.images = np.asarray(pixels, np.float32).reshape(-1, 1, 8, 8) / 16
+        self.digits = np.asarray(digits, np.int32)
         self.train_rows, self.held_out_rows = held_out_split(len(self.images), held_out=360)
 
     def network(self) -> nn.Cell:

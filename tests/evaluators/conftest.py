@@ -5,6 +5,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator
 from halfwise.evaluators.outcome import Outcome
@@ -12,7 +13,7 @@ from halfwise.evaluators.process import Limits
 from halfwise.evaluators.survey_result import Survey
 from halfwise.policies import parse_policy
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parents[1] / "support"
 
 RunTrial = Callable[..., Outcome]
 
@@ -26,7 +27,7 @@ def run_trial(tmp_path: Path) -> RunTrial:
     ) -> Outcome:
         evaluator = Evaluator(
             workload=f"tiny_workloads:{workload}",
-            search_path=HERE,
+            search_path=SUPPORT,
             survey=Survey(
                 workload="tiny",
                 metric="accuracy",

@@ -4,6 +4,7 @@ import os
 import time
 
 import pytest
+
 from halfwise.evaluators.process import Limits
 from halfwise.policies.errors import HalfwiseError
 

@@ -2,11 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from halfwise.experiments.figures import FrontPicture, front_figure, save_front_figure
-from halfwise.search.front import Direction, Point, pareto_front
 from matplotlib import image
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from halfwise.experiments.figures import FrontPicture, front_figure, save_front_figure
+from halfwise.search.front import Direction, Point, pareto_front
 
 LEVELS = [("O0", 0.972, 1000.0), ("O1", 0.968, 1320.0), ("O2", 0.9715, 1480.0), ("O3", 0.941, 1690.0)]
 

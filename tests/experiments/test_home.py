@@ -2,10 +2,11 @@ import os
 from pathlib import Path
 
 import pytest
-from halfwise.experiments.home import Home
-from halfwise.policies.errors import HalfwiseError, InputError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from halfwise.experiments.home import Home
+from halfwise.policies.errors import HalfwiseError, InputError
 
 
 @pytest.fixture

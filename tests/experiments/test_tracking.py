@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mlflow import MlflowClient
+from mlflow.entities import Run
+
 from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Outcome, Place, StepTime
 from halfwise.experiments import tracking_text
@@ -17,10 +22,6 @@ from halfwise.experiments.tracking_mlflow import MlflowTracker
 from halfwise.policies import BUILTIN, Policy, load_policy, save_policy
 from halfwise.policies.errors import InputError
 from halfwise.search.front import Point
-from hypothesis import given
-from hypothesis import strategies as st
-from mlflow import MlflowClient
-from mlflow.entities import Run
 
 LONG = Policy(layers={f"encoder.blocks.{i}.attention.projection": "float16" for i in range(300)})
 

@@ -8,12 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+from mlflow import MlflowClient
+
 from halfwise.experiments.home import Home
 from halfwise.experiments.records import StudyInfo
 from halfwise.experiments.tracking_mlflow import MlflowTracker
 from halfwise.experiments.ui import Address, free_address, run_ui, ui_command
 from halfwise.policies.errors import HalfwiseError, InputError
-from mlflow import MlflowClient
 
 SERVE = """
 import sys

@@ -56,4 +56,4 @@ def test_the_lists_are_as_long_as_mindspores() -> None:
 def test_every_level_but_float32_scales_the_loss() -> None:
     """O0 needs no scaling; the others start with dynamic scaling."""
     assert BUILTIN["O0"].loss_scaling == NoLossScaling()
-    assert {BUILTIN[name].loss_scaling for name in ("O1", "O2", "O3", "auto")} == {DynamicLossScaling()}
+    assert all(BUILTIN[name].loss_scaling == DynamicLossScaling() for name in ("O1", "O2", "O3", "auto"))

@@ -3,8 +3,9 @@
 from typing import Annotated
 
 import pytest
-from halfwise.policies import InputError, JsonMapping, Policy, parse_policy, read_document
 from pydantic import BaseModel, ConfigDict, Field
+
+from halfwise.policies import InputError, JsonMapping, Policy, parse_policy, read_document
 
 
 def message(text: str) -> str:
@@ -170,8 +171,7 @@ def test_free_form_values_follow_the_yaml_core_schema() -> None:
         "a": (0.001, 12, -0.5, 1.0, True, None, None, "no", "on", "0x10", "1_000", "12:30:45", "2026-01-01"),
         "b": ("1", "true"),
     }
-    assert isinstance(policy.results["a"], tuple)
-    assert type(policy.results["a"][4]) is bool
+    assert '"a": [0.001, 12, -0.5, 1.0, true, null, null, "no"' in str(policy)
 
 
 def test_any_model_can_be_read() -> None:

@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from halfwise.policies import BUILTIN, HalfwiseError, InputError, Policy, load_policy, save_policy
 
 

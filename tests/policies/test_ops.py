@@ -1,4 +1,5 @@
 import pytest
+
 from halfwise.policies import GRAPH_NAMES, OP_CLASSES
 from halfwise.policies.op_table import (
     ELEMENTWISE,

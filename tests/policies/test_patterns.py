@@ -1,9 +1,10 @@
 import re
 
 import pytest
-from halfwise.policies.patterns import Pattern, parse_pattern
 from hypothesis import given
 from hypothesis import strategies as st
+
+from halfwise.policies.patterns import Pattern, parse_pattern
 
 
 def test_what_each_form_of_a_pattern_means() -> None:

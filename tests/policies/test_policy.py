@@ -3,6 +3,8 @@ import pickle
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+
 from halfwise.policies import (
     DynamicLossScaling,
     NoLossScaling,
@@ -11,7 +13,6 @@ from halfwise.policies import (
     StaticLossScaling,
     parse_policy,
 )
-from pydantic import ValidationError
 
 
 def test_an_empty_policy_leaves_everything_in_float32() -> None:
@@ -135,7 +136,8 @@ def test_free_form_values_must_be_json_that_reads_back() -> None:
     deep: Any = 1
     for _ in range(30):
         deep = [deep]
-    for value in (float("nan"), float("inf"), 2**63, "\ud800", {"\ud800": 1}, deep):
+    wrong: list[Any] = [float("nan"), float("inf"), 2**63, "\ud800", {"\ud800": 1}, deep]
+    for value in wrong:
         with pytest.raises(ValidationError):
             Policy(results={"x": value})
     policy = Policy(results={"x": deep[0]})

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+
 from halfwise.policies import FORMATS, NumberFormat
 
 

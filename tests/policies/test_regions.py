@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+
 from halfwise.policies import (
     OP_CLASSES,
     CellOutline,

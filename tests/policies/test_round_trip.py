@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from halfwise.policies import (
     BUILTIN,
     OP_CLASSES,
@@ -16,8 +19,6 @@ from halfwise.policies import (
     parse_policy,
     save_policy,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 NASTY_NAMES = (
     "on",

@@ -4,6 +4,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+
 from halfwise.policies import BUILTIN, Policy, save_policy
 from halfwise.policies.schema import SCHEMA_PATH, schema_text
 

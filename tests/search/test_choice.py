@@ -1,11 +1,12 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.choice import Accurate, Best, Criteria, Fastest, TrialNumber, parse_rule
 from halfwise.search.front import Direction, Point
-from hypothesis import given
-from hypothesis import strategies as st
 
 FLOAT32 = Point(0, "O0", "a", 0.98, 100.0)
 
@@ -22,7 +23,7 @@ def broken(number: int, cause: str) -> Point:
 
 def against(baseline: Point | None, tolerance: float = 0.005, direction: Direction = "maximize") -> Criteria:
     """Criteria in a user's words."""
-    return Criteria(baseline, tolerance, direction, metric="accuracy", speed_label="CPU")
+    return Criteria(baseline, tolerance, direction, metric="accuracy", speed_label="measured on CPU")
 
 
 def test_best_is_the_fastest_within_the_tolerance() -> None:
@@ -49,6 +50,16 @@ def test_float32_wins_when_everything_within_tolerance_is_slower() -> None:
 def test_a_policy_of_equal_speed_does_not_replace_float32() -> None:
     """Nothing is gained by a lower precision that is no faster."""
     assert Best().choose([FLOAT32, trial(5, 0.99, 100.0)], against(FLOAT32)).point == FLOAT32
+
+
+def test_a_speed_up_within_the_noise_does_not_count():
+    """A policy that is faster by less than the margin leaves float32 in place, and the reason names the margin."""
+    criteria = Criteria(FLOAT32, 0.005, "maximize", "accuracy", "measured on CPU", speed_margin=0.15)
+    within, beyond = trial(5, 0.98, 114.0), trial(6, 0.98, 116.0)
+    choice = Best().choose([FLOAT32, within], criteria)
+    assert choice.point == FLOAT32
+    assert "is over 15% faster than float32" in choice.reason
+    assert Best().choose([FLOAT32, within, beyond], criteria).point == beyond
 
 
 def test_no_policy_within_the_bound_names_the_nearest_miss() -> None:
@@ -161,9 +172,7 @@ def test_rules_parse(text: str, rule: object) -> None:
     assert parse_rule(text) == rule
 
 
-@pytest.mark.parametrize(
-    "text", ["", "bests", "trial", "trial:", "trial:-1", "trial:x", "trial:²", "trial: 1"]
-)
+@pytest.mark.parametrize("text", ["", "bests", "trial", "trial:", "trial:-1", "trial:x", "trial:²", "trial: 1"])
 def test_other_texts_are_refused(text: str) -> None:
     """A text that names no rule is an input error that lists the rules."""
     with pytest.raises(InputError, match=r"unknown rule .*allowed: best, fastest, accurate, trial:N"):

@@ -3,12 +3,14 @@ import math
 import subprocess
 import sys
 from random import Random
+from typing import Any
 
 import pytest
-from halfwise.policies.errors import HalfwiseError
-from halfwise.search.front import Direction, Point, hypervolume, pareto_front
 from hypothesis import given
 from hypothesis import strategies as st
+
+from halfwise.policies.errors import HalfwiseError
+from halfwise.search.front import Direction, Point, hypervolume, pareto_front
 
 DIRECTIONS = st.sampled_from(["maximize", "minimize"])
 # A coarse grid, so that ties and duplicates are frequent.
@@ -98,7 +100,7 @@ def test_a_slower_low_precision_point_is_not_on_the_front() -> None:
 @pytest.mark.parametrize("feasible", [True, False])
 def test_a_point_with_a_non_finite_figure_cannot_be_made(figure: str, value: float, feasible: bool) -> None:
     """NaN and infinity are refused, with the trial, the figure and the value named."""
-    figures = {"quality": 1.0, "speed": 1.0, figure: value}
+    figures: dict[str, Any] = {"quality": 1.0, "speed": 1.0, figure: value}
     with pytest.raises(HalfwiseError, match=rf"trial 4: {figure} must be a finite number, but got {value}"):
         Point(4, None, "d", **figures, feasible=feasible)
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import optuna
 import pytest
+
 from halfwise.policies.errors import HalfwiseError
 from halfwise.search.study import Search
 

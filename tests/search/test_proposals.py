@@ -3,10 +3,11 @@ from pathlib import Path
 import optuna
 import pytest
 import scipy.stats
-from halfwise.search.samplers import SAMPLERS
-from halfwise.search.study import Proposal
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
+
+from halfwise.search.samplers import SAMPLERS
+from halfwise.search.study import Proposal
 
 from .fake_search import LEVELS, figures, run, small_space, start
 
@@ -80,9 +81,7 @@ def test_multivariate_tpe_sees_every_parameter_in_spite_of_fixed_policies(tmp_pa
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_stand_in_values_decide_nothing(
-    tmp_path: Path, sampler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stand_in_values_decide_nothing(tmp_path: Path, sampler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever values Optuna holds for what does not train, the proposals are the same."""
     texts: list[list[str]] = []
     for stand_ins in ((0.0, 0.0), (1e9, 1e9)):

@@ -1,9 +1,10 @@
 import warnings
 
 import pytest
+from optuna.samplers import NSGAIISampler, RandomSampler, TPESampler
+
 from halfwise.policies.errors import InputError
 from halfwise.search.samplers import SAMPLERS, make_sampler
-from optuna.samplers import NSGAIISampler, RandomSampler, TPESampler
 
 
 @pytest.mark.parametrize(

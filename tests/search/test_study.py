@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
+
 from halfwise.policies import BUILTIN, NoLossScaling
 from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.front import pareto_front
@@ -28,7 +29,8 @@ def test_finished_trials_are_read_back(tmp_path: Path) -> None:
     """What was told is what a later process reads: figures, causes, policies, and no stand-in values."""
     search = start(tmp_path)
     proposals = [search.ask() for _ in range(3)]
-    search.tell(0, np.float32(0.5), 120)
+    # What MindSpore and NumPy hand out is no Python float.
+    search.tell(0, np.float32(0.5), 120)  # pyright: ignore[reportArgumentType]
     search.tell_infeasible(1, "non-finite at step 0, op Mul of body.3")
     search.tell_failed(2, "killed")
     expected = tuple(
@@ -68,9 +70,7 @@ def test_a_trial_is_told_once(tmp_path: Path) -> None:
     """An unknown trial, or one that is told already, is refused by number."""
     search = start(tmp_path)
     search.ask()
-    with pytest.raises(
-        HalfwiseError, match="trial 7 is not running, so nothing can be told of it; running: 0"
-    ):
+    with pytest.raises(HalfwiseError, match="trial 7 is not running, so nothing can be told of it; running: 0"):
         search.tell(7, 1.0, 1.0)
     search.tell(0, 1.0, 1.0)
     for tell in (lambda: search.tell(0, 1.0, 1.0), lambda: search.tell_failed(0, "again")):
@@ -114,9 +114,7 @@ def test_an_interrupted_trial_is_marked_and_proposed_again(tmp_path: Path) -> No
     assert (again.number, again.name, again.policy) == (1, "O0", lost.policy)
 
 
-def test_a_trial_that_was_just_being_told_is_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_that_was_just_being_told_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before Optuna's own record, the next process closes the trial as it was told."""
     search = start(tmp_path)
     assert [search.ask().number for _ in range(2)] == [0, 1]
@@ -148,9 +146,7 @@ def test_a_trial_that_was_just_being_told_is_not_lost(
         ),
     ],
 )
-def test_a_study_does_not_go_on_with_other_terms(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_a_study_does_not_go_on_with_other_terms(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     """A resumed study with anything changed is refused, saying what was and what is (case 26)."""
     run(start(tmp_path), 2)
     with pytest.raises(InputError, match=message):

@@ -10,8 +10,9 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from halfwise.evaluators.workload import Batch, Metric, Workload, shuffled_batches
 from mindspore import nn, ops
+
+from halfwise.evaluators.workload import Batch, Metric, Workload, shuffled_batches
 
 SAMPLES = 256
 

@@ -1,0 +1,89 @@
+"""What a benchmark asks of fresh processes, and what they answer; free of mindspore, for the asking process."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, PositiveInt
+
+from halfwise.evaluators.process import Failure, Limits, run_job
+from halfwise.evaluators.request import Request
+from halfwise.experiments.workloads import resolve_reference
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+ENTRY_JOB = "benchmarks.job_entry:enter"
+FIRST_STEP_JOB = "benchmarks.job_entry:first_step"
+TRIAL_STEPS_JOB = "benchmarks.job_steps:trial_steps"
+PLAIN_STEPS_JOB = "benchmarks.job_steps:plain_steps"
+
+_LIMITS = Limits(time_s=300, memory_bytes=8 << 30)
+
+
+class StepsRequest(Request):
+    """Train a built-in workload under a policy's text for some steps."""
+
+    workload: str
+    policy: str
+    steps: PositiveInt
+
+    @property
+    def reference(self) -> str:
+        """The workload as `module:function`."""
+        return resolve_reference(self.workload)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Entry(_Answer):
+    """When the job was entered, on the system's monotonic clock, which all processes share."""
+
+    entered_s: float
+
+
+class FirstStep(Entry):
+    """When each stage was behind it: workload and training step built, compiled, first step finished."""
+
+    built_s: float
+    compiled_s: float
+    stepped_s: float
+
+
+class Steps(_Answer):
+    """Losses of all steps, and what the whole loop cost, compilation excluded."""
+
+    losses: tuple[float, ...]
+    wall_s: float
+    process_cpu_s: float
+
+    @property
+    def step_wall_s(self) -> float:
+        """Wall time of one step, on average."""
+        return self.wall_s / len(self.losses)
+
+
+def answer(job: str, request: Request, kind: type[ResultT]) -> ResultT:
+    """The job's answer from a fresh process, started as a trial's is.
+
+    Raises:
+        HalfwiseError: the job failed; its own words are quoted.
+    """
+    found = run_job(job, request, kind, _LIMITS)
+    if isinstance(found, Failure):
+        raise found.as_error()
+    return found
+
+
+def steps_request(
+    folder: Path, workload: str, policy: str, steps: int, environment: dict[str, str] | None = None
+) -> StepsRequest:
+    """A request on the CPU: the figures to reach are stated for it."""
+    return StepsRequest(
+        folder=folder,
+        target="CPU",
+        environment=environment or {},
+        workload=workload,
+        policy=policy,
+        steps=steps,
+    )

@@ -1,0 +1,35 @@
+"""Which part of the training step an op belongs to, and what its source positions say about its layer."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .asked_graph import AskedOp
+from .ir_text import Position
+from .layer_marks import layer_number
+
+Direction = Literal["forward", "loss", "gradient", "scaling", "update"]
+
+
+def direction_of(op: AskedOp) -> Direction:
+    """The part of the step: `scaling` is gradients to float32, finite check and loss scale."""
+    node = op.node
+    if node.forward_unique_id is not None or node.full_name.startswith("Gradients/"):
+        return "gradient"
+    stacks = (node.stack, *node.candidates)
+    if any(innermost_mark(stack) is not None for stack in stacks):
+        return "forward"
+    code = [position.code for stack in stacks for position in stack]
+    if any("def _scaled_loss(" in line for line in code):
+        return "loss"
+    if any("self.optimizer(" in line for line in code) or "/optimizer-" in node.full_name:
+        return "update"
+    # Without any position there is the scope, which lies only about which of several layers it is.
+    if not code and "/network-" in node.full_name:
+        return "forward"
+    return "loss" if "/loss-" in node.full_name else "scaling"
+
+
+def innermost_mark(stack: Sequence[Position]) -> int | None:
+    """The number of the Cell that a stack of source positions ends in; None outside the network."""
+    numbers = [layer_number(position.file) for position in stack]
+    return next((number for number in reversed(numbers) if number is not None), None)
