@@ -5,7 +5,7 @@
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 
 import mindspore as ms
 import numpy as np
@@ -22,6 +22,28 @@ from halfwise.policies.rewrite import apply
 from .jobs import Steps, StepsRequest
 
 SEED = 1
+
+
+class Clock:
+    """Reads the clocks whenever a loop asks for a batch: from one request to the next is one step."""
+
+    def __init__(self):
+        self.readings: list[tuple[float, float]] = []
+
+    def ticking(self, batches: Sequence[Batch]) -> Iterator[Batch]:
+        """The batches; the last reading is taken when the loop asks for one more."""
+        for batch in batches:
+            self._read()
+            yield batch
+        self._read()
+
+    def steps(self, losses: Sequence[float]) -> Steps:
+        """What each step cost, beside its loss."""
+        wall_s, process_cpu_s = np.diff(self.readings, axis=0).T.tolist()
+        return Steps(losses=tuple(losses), wall_s=wall_s, process_cpu_s=process_cpu_s)
+
+    def _read(self) -> None:
+        self.readings.append((time.perf_counter(), time.process_time()))
 
 
 class PlainStep(nn.Cell):
@@ -57,7 +79,9 @@ def trial_steps(request: StepsRequest) -> Steps:
     workload, policy, batches = _load(request)
     step = prepare(workload, policy, SEED).step
     step.compile(*as_tensors(batches[0]))
-    return _timed(lambda: train(step, iter(batches), request.steps).losses)
+    clock = Clock()
+    training = train(step, clock.ticking(batches), request.steps)
+    return clock.steps(training.losses)
 
 
 def plain_steps(request: StepsRequest) -> Steps:
@@ -65,7 +89,12 @@ def plain_steps(request: StepsRequest) -> Steps:
     workload, policy, batches = _load(request)
     step = _plain_step(workload, policy, inputs=len(batches[0].inputs))
     step.compile(*as_tensors(batches[0]))
-    return _timed(lambda: _plain_loop(step, batches))
+    clock = Clock()
+    losses = []
+    for batch in clock.ticking(batches):
+        tensors = [ms.Tensor(array) for array in (*batch.inputs, *batch.labels)]
+        losses.append(float(step(*tensors).asnumpy()))
+    return clock.steps(losses)
 
 
 def _load(request: StepsRequest) -> tuple[Workload, Policy, list[Batch]]:
@@ -83,21 +112,3 @@ def _plain_step(workload: Workload, policy: Policy, inputs: int) -> PlainStep:
     step = PlainStep(network, workload.loss(), workload.optimizer(network.trainable_params()), inputs)
     step.set_train()
     return step
-
-
-def _plain_loop(step: PlainStep, batches: list[Batch]) -> list[float]:
-    losses = []
-    for batch in batches:
-        tensors = [ms.Tensor(array) for array in (*batch.inputs, *batch.labels)]
-        losses.append(float(step(*tensors).asnumpy()))
-    return losses
-
-
-def _timed(loop: Callable[[], list[float]]) -> Steps:
-    wall, cpu = time.perf_counter(), time.process_time()
-    losses = loop()
-    return Steps(
-        losses=tuple(losses),
-        wall_s=time.perf_counter() - wall,
-        process_cpu_s=time.process_time() - cpu,
-    )

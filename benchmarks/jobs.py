@@ -51,16 +51,11 @@ class FirstStep(Entry):
 
 
 class Steps(_Answer):
-    """Losses of all steps, and what the whole loop cost, compilation excluded."""
+    """Losses of all steps, and what each step cost, its batch and its bookkeeping included; nothing compiled."""
 
     losses: tuple[float, ...]
-    wall_s: float
-    process_cpu_s: float
-
-    @property
-    def step_wall_s(self) -> float:
-        """Wall time of one step, on average."""
-        return self.wall_s / len(self.losses)
+    wall_s: tuple[float, ...]
+    process_cpu_s: tuple[float, ...]
 
 
 def answer(job: str, request: Request, kind: type[ResultT]) -> ResultT:

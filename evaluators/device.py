@@ -31,7 +31,7 @@ def use_device(target: Target, mode: Mode) -> None:
         ms.set_device(target)
     except (RuntimeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise HalfwiseError(f"MindSpore {ms.__version__} cannot use {target} on this machine: {reason}") from error
+        raise HalfwiseError(f"MindSpore {ms.__version__} cannot use {target} here: {reason}") from error
     ms.set_context(mode=MODES[mode])
 
 

@@ -90,7 +90,7 @@ def _open(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFold
     levels = tuple((name, _level(name, experiment)) for name in BUILTIN if experiment.levels or name == BASELINE)
     own = named_policies(experiment, launch.search_path)
     for name, policy in own:
-        refuse_policy(device, policy, name)
+        refuse_policy(policy, name, survey, device)
     display.note(f"{survey.workload} on {device.target}: {space.describe()}")
     return Search.create(
         folder.journal_file, space, experiment.sampler, experiment.seed, survey.direction, (*levels, *own)

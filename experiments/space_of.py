@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ..evaluators.device_facts import DeviceFacts
 from ..evaluators.survey_result import Survey, SurveyedCell
-from ..policies import Policy, RulePrecision
+from ..policies import CellOutline, NetworkOutline, Policy, RulePrecision, region_of, resolve
 from ..policies.errors import InputError
 from ..policies.ops import OP_CLASSES, family
 from ..search.space import LayerGroup, SearchSpace
@@ -25,8 +25,9 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     else:
         choices = experiment.precisions
     refuse_missing(device, (*choices, experiment.low_precision), "the experiment file")
+    layers = [cell.path for cell in survey.cells if _computes(cell)] or [""]
     return SearchSpace(
-        groups=tuple(LayerGroup(cell.path, (cell.path,)) for cell in survey.cells if _computes(cell)),
+        groups=tuple(LayerGroup(path, (path,)) for path in layers),
         layer_choices=choices,
         ops=tuple(sorted({family(op) for op in survey.ops if op in OP_CLASSES})),
         low_precision=experiment.low_precision,
@@ -35,12 +36,18 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     )
 
 
-def refuse_policy(device: DeviceFacts, policy: Policy, name: str) -> None:
-    """Refuse a policy that asks for a precision which the device does not compute.
+def refuse_policy(policy: Policy, name: str, survey: Survey, device: DeviceFacts) -> None:
+    """Refuse a policy that does not fit the network, or asks for a precision that the device does not compute.
 
     Raises:
-        InputError: it does; the message says which op the device refused.
+        InputError: a rule matches nothing, rules clash, or a precision is missing; the message names the policy.
     """
+    cells = tuple(CellOutline(cell.path, cell.aliases, cell.type_names) for cell in survey.cells)
+    try:
+        for assignment in resolve(policy, NetworkOutline(cells)):
+            region_of(assignment, policy)
+    except InputError as error:
+        raise InputError(f"policy {name}: {error}") from error
     asked = [policy.default, *policy.layers.values()]
     if "auto" in asked and policy.ops.white_list:
         asked.append(policy.low_precision)

@@ -3,10 +3,11 @@
 Each rule below was checked on networks of repeated blocks, where each block must hold the same ops.
 
 Forward ops. The innermost mark (layer_marks) in an op's stack of source positions is its Cell. That is the truth
-unless the op shares its `unique_id` with others: MindSpore then compiled a function once (`ops.softmax`) and copied
-it to its callers, and one of the copies carries another's stack. Such an op belongs to one of the Cells of that
-class: the one closest by path to where its data comes from and goes to. If two are equally close, the one that
-its stack names, unless another op of the group belongs there.
+for what is written in the Cell's own `construct`. A function that it calls (`ops.softmax`, `ops.gelu`) MindSpore
+may compile once and copy to its callers, and then a copy carries another's stack (ops that share a `unique_id` are
+such copies). Such an op belongs to one of the Cells of the class that its stack names: the one closest by path to
+where its data comes from and goes to. If several are equally close, its stack decides, if over all ops of that
+source line the stacks name each Cell equally often; otherwise the Cell that has fewest of these ops.
 
 Gradient ops. `forward_unique_id` names the forward op. Where several have that id: the one whose value the gradient
 op takes, else the closest.
@@ -16,13 +17,15 @@ value, or failing that, of those that give it. Where these are not of one mind (
 first decides and the op is marked uncertain.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from ...policies.outline import NetworkOutline
 from .asked_graph import AskedGraph, AskedOp
+from .layer_marks import layer_number
 from .step_parts import Direction, direction_of, innermost_mark
 
 
@@ -57,9 +60,12 @@ class _Attribution:
         outside = [op.id for op in graph.ops if self._directions[op.id] not in ("forward", "gradient")]
         self._layers = dict.fromkeys(outside, _Layer(None, True))
         self._by_id: dict[str, list[AskedOp]] = defaultdict(list)
+        self._by_line: dict[tuple, list[AskedOp]] = defaultdict(list)
         for op in graph.ops:
             if op.node.unique_id is not None:
                 self._by_id[op.node.unique_id].append(op)
+            if self._directions[op.id] == "forward":
+                self._by_line[self._line(op)].append(op)
 
     def places(self) -> tuple[Place, ...]:
         self._settle("forward", self._of_stack)
@@ -92,28 +98,37 @@ class _Attribution:
     # Forward ops
 
     def _of_stack(self, op: AskedOp) -> _Layer | None:
-        shared = len(self._by_id[op.node.unique_id or ""]) > 1 and len(self._cells_of_class(op)) > 1
-        return _Layer(self._claim(op), True) if op.node.stack and not shared else None
+        if not op.node.stack:
+            return None
+        written_in_cell = layer_number(op.node.stack[-1].file) is not None
+        copied = len(self._by_id[op.node.unique_id or ""]) > 1 or not written_in_cell
+        return None if copied and len(self._cells_of_class(op)) > 1 else _Layer(self._claim(op), True)
 
     def _closest_of_class(self, op: AskedOp) -> _Layer | None:
         """For an op whose stack may be another's."""
-        if not op.node.stack:
-            return None
-        return self._only(self._closest(op, self._cells_of_class(op)))
+        closest = self._closest(op, self._cells_of_class(op)) if op.node.stack else []
+        return _Layer(closest[0], True) if len(closest) == 1 else None
 
     def _claimed(self, op: AskedOp) -> _Layer | None:
         """For an op that is equally close to several Cells."""
         if not op.node.stack:
             return None
-        group = self._by_id[op.node.unique_id or ""]
-        settled = {self._layers[other.id].path for other in group if other.id in self._layers}
-        claims = [self._claim(other) for other in group]
-        claim = self._claim(op)
-        if claim not in settled and claims.count(claim) == 1:
+        group, claim = self._by_line[self._line(op)], self._claim(op)
+        if len(set(Counter(map(self._claim, group)).values())) == 1:
             return _Layer(claim, True)
-        left = [path for path in self._closest(op, self._cells_of_class(op)) if path not in settled]
-        unclaimed = [path for path in left if path not in claims]
-        return self._only(left) or self._only(unclaimed) or _Layer(claim, False)
+        closest = self._closest(op, self._cells_of_class(op)) or self._cells_of_class(op)
+        held = Counter(self._layers[other.id].path for other in group if other.id in self._layers)
+        fewest = [path for path in closest if held[path] == min(held[p] for p in closest)]
+        return _Layer(fewest[0], True) if len(fewest) == 1 else _Layer(claim, False)
+
+    def _line(self, op: AskedOp) -> tuple:
+        """Where an op is written, whichever Cell of the class runs it."""
+        number = innermost_mark(op.node.stack)
+        if number is None:
+            return ()
+        marked = max(place for place, p in enumerate(op.node.stack) if layer_number(p.file) == number)
+        inside = [(Path(p.file).name, p.line) for p in op.node.stack[marked:]]
+        return (op.node.op, self._cells[number].type_names, *inside)
 
     def _cells_of_class(self, op: AskedOp) -> list[str]:
         number = innermost_mark(op.node.stack)
@@ -142,8 +157,9 @@ class _Attribution:
             return _Layer(taken.pop(), True)
         paths = {self._layers[f.id].path for f in known}
         closest = self._closest(op, [path for path in paths if path is not None])
-        found = self._only(closest)
-        return found if found or self._claim(op) not in closest else _Layer(self._claim(op), False)
+        if len(closest) == 1:
+            return _Layer(closest[0], True)
+        return _Layer(self._claim(op), False) if self._claim(op) in closest else None
 
     def _of_vanished_forward_op(self, op: AskedOp) -> _Layer | None:
         """For a gradient op whose forward op is gone: its own note of where that stood, if its neighbours agree."""
@@ -172,9 +188,6 @@ class _Attribution:
         near = [path.split(".") for path in (*around, *op.parameters) if path]
         scores = {path: sum(_common(path.split("."), other) for other in near) for path in paths}
         return [path for path in paths if near and scores[path] == max(scores.values())]
-
-    def _only(self, paths: Sequence[str]) -> _Layer | None:
-        return _Layer(paths[0], True) if len(paths) == 1 else None
 
     def _spread(self, direction: Direction) -> None:
         """Give the remaining ops of a direction the layer of the ops that take, or else that give, their values."""

@@ -26,10 +26,12 @@ _UNKNOWN = "<null>"
 class Kernel:
     """One kernel: MindSpore's op, its name in the graph, the device, operands as written, tensors in and out.
 
-    `producers` are the ids of the kernels whose values it takes, `parameters` the Parameters.
+    `branch` numbers the part of the step that is launched as a whole. `producers` are the ids of the kernels of that
+    branch whose values it takes, `parameters` the Parameters.
     """
 
     id: int
+    branch: int
     op: str
     name: str
     device: str
@@ -65,8 +67,8 @@ def read_kernel_graph(folder: Path, graphs: tuple[IrGraph, ...]) -> tuple[Kernel
     kernels: list[Kernel] = []
     for file in found:
         try:
-            for block in _blocks(file.read_text(encoding="utf-8").splitlines()):
-                kernels += _Block(block, graphs).kernels(len(kernels))
+            for number, block in enumerate(_blocks(file.read_text(encoding="utf-8").splitlines())):
+                kernels += _Block(number, block, graphs).kernels(len(kernels))
         except (ValueError, IndexError, KeyError) as error:
             raise unreadable(file, f"actors as MindSpore 2.10 writes them; {error!r}") from error
     return tuple(kernels)
@@ -136,7 +138,8 @@ def _typed(element: str, shape: str) -> str:
 class _Block:
     """One block of actors: finds out where each kernel's operands come from."""
 
-    def __init__(self, actors: dict[int, _Actor], graphs: tuple[IrGraph, ...]) -> None:
+    def __init__(self, number: int, actors: dict[int, _Actor], graphs: tuple[IrGraph, ...]) -> None:
+        self._number = number
         self._actors = actors
         self._graphs = {graph.name: graph for graph in graphs}
 
@@ -153,6 +156,7 @@ class _Block:
         parameters += [t.parameter for types in inputs for t in types if t.parameter]
         return Kernel(
             id=id_,
+            branch=self._number,
             op=actor.kernel or "",
             name=actor.name,
             device=actor.device.partition("_")[0],

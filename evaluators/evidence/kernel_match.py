@@ -20,10 +20,11 @@ _BUILT = re.compile(r"^Expand/_(?P<op>[^/]+)/[^/]+$")
 _TRANSPARENT = frozenset({"Cast", "Reshape", "ExpandDims", "Squeeze", "Flatten"})
 
 
-def match_kernels(ops: Sequence[AskedOp], kernels: Sequence[Kernel]) -> dict[int, Kernel]:
-    """The kernel of each asked op that has one, by the op's id; casts and what stays ambiguous are left out.
+def match_kernels(ops: Sequence[AskedOp], kernels: Sequence[Kernel]) -> dict[int, tuple[Kernel, ...]]:
+    """The kernel of each asked op, by the op's id; several where it stays open which of them it is.
 
-    Of several kernels that an op was built from, it is the last one with the op's output shape.
+    Casts, and ops for which no kernel fits, are left out. Of several kernels that an op was built from, it is the
+    last one with the op's output shape.
     """
     return _Matching(ops, kernels).matched()
 
@@ -54,26 +55,36 @@ class _Matching:
         self._candidates = _candidates(ops, [kernel for kernel in kernels if kernel.id not in inner])
         self._matched: dict[int, int] = {}
 
-    def matched(self) -> dict[int, Kernel]:
-        changed = True
-        while changed:
-            changed = False
-            taken = set(self._matched.values())
-            for op, candidates in self._candidates.items():
-                if op in self._matched:
-                    continue
-                left = [k for k in candidates if k not in taken and self._fits(op, k)]
-                supported = [k for k in left if self._support(op, k)] if len(left) > 1 else left
-                if len(supported) == 1:
-                    self._matched[op] = supported[0]
-                    taken.add(supported[0])
-                    changed = True
-        return {op: self._kernels[kernel] for op, kernel in self._matched.items()}
+    def matched(self) -> dict[int, tuple[Kernel, ...]]:
+        while self._settle_more():
+            pass
+        taken = set(self._matched.values())
+        open_ = {op: self._left(op, taken) for op in self._candidates if op not in self._matched}
+        found = {op: (kernel,) for op, kernel in self._matched.items()} | open_
+        return {op: tuple(self._kernels[k] for k in kernels) for op, kernels in found.items() if kernels}
+
+    def _settle_more(self) -> bool:
+        """Accept the pairs that are clear by now; whether there were any."""
+        before = len(self._matched)
+        taken = set(self._matched.values())
+        for op in self._candidates:
+            if op in self._matched:
+                continue
+            left = self._left(op, taken)
+            supported = [k for k in left if self._support(op, k)] if len(left) > 1 else left
+            if len(supported) == 1:
+                self._matched[op] = supported[0]
+                taken.add(supported[0])
+        return len(self._matched) > before
+
+    def _left(self, op: int, taken: set[int]) -> list[int]:
+        return [k for k in self._candidates[op] if k not in taken and self._fits(op, k)]
 
     def _fits(self, op: int, kernel: int) -> bool:
-        """Nothing that is known to flow into the op fails to flow into the kernel."""
+        """Nothing that is known to flow into the op, within the kernel's branch, fails to flow into the kernel."""
         flows_in = {self._matched[p] for p in self._op_sides[0](op) if p in self._matched}
-        return flows_in <= self._kernel_sides[0](kernel) or not self._kernel_sides[0](kernel)
+        branch = self._kernels[kernel].branch
+        return {k for k in flows_in if self._kernels[k].branch == branch} <= self._kernel_sides[0](kernel)
 
     def _support(self, op: int, kernel: int) -> bool:
         return any(

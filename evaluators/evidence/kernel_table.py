@@ -29,7 +29,7 @@ def read_kernel_table(folder: Path) -> pd.DataFrame:
     """
     graph = read_asked_graph(folder)
     kernels = read_kernel_graph(folder, graph.graphs)
-    asked = {kernel.id: op for op, kernel in match_kernels(graph.ops, kernels).items()}
+    asked = {found[0].id: op for op, found in match_kernels(graph.ops, kernels).items() if len(found) == 1}
     rows = [_row(kernel, asked.get(kernel.id)) for kernel in kernels]
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).set_index("id", drop=False)
     table.index.name = None

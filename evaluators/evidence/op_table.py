@@ -40,8 +40,8 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
     - `input_precisions`: of each tensor that goes in, None for what is no float; `output_precision`: of the first
       output; `compute_precision`: of the first float that goes in, else of the output; None for casts and for
       ops without floats. These three are the asked stage: they hold for any device;
-    - `kernel_precision`: the compute precision of the kernel on the device that compiled it; None where no kernel
-      could be matched, casts among them (`read_kernel_table` has those);
+    - `kernel_precision`: the compute precision of the kernel on the device that compiled it; None where it could
+      not be told which kernel it is, and for casts (`read_kernel_table` has those);
     - `input_shapes`, `output_shapes`; `flops`, None without a rule; `bytes_read`, `bytes_written`; all three None
       where a shape is unknown;
     - `producers`, `consumers`: ids; `parameters`: names of the Parameters that go in;
@@ -60,7 +60,7 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
     makers = cast_makers(graph.ops)
     places = attribute(graph, outline)
     rows = [
-        _row(op, place, matched.get(op.id), makers.get(op.id)) for op, place in zip(graph.ops, places, strict=True)
+        _row(op, place, matched.get(op.id, ()), makers.get(op.id)) for op, place in zip(graph.ops, places, strict=True)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).set_index("id", drop=False)
     table.index.name = None
@@ -78,7 +78,7 @@ def compute_precision(inputs: tuple[TensorType, ...], outputs: tuple[TensorType,
     return next((tensor.precision for tensor in (*inputs, *outputs) if tensor.precision), None)
 
 
-def _row(op: AskedOp, place: Place, kernel: Kernel | None, made_by: str | None) -> dict[str, Any]:
+def _row(op: AskedOp, place: Place, kernels: tuple[Kernel, ...], made_by: str | None) -> dict[str, Any]:
     node = op.node
     shapes = OpShapes(node.op, node.operands, node.input_types, node.output_types)
     cost = work(shapes)
@@ -94,7 +94,7 @@ def _row(op: AskedOp, place: Place, kernel: Kernel | None, made_by: str | None) 
         "input_precisions": tuple(tensor.precision for tensor in shapes.tensors),
         "output_precision": next((tensor.precision for tensor in node.output_types), None),
         "compute_precision": None if is_cast else compute_precision(shapes.tensors, node.output_types),
-        "kernel_precision": kernel and compute_precision(_flat(kernel), kernel.outputs),
+        "kernel_precision": _kernel_precision(kernels),
         "input_shapes": tuple(tensor.shape for tensor in shapes.tensors),
         "output_shapes": tuple(tensor.shape for tensor in node.output_types),
         "flops": cost.flops,
@@ -109,8 +109,11 @@ def _row(op: AskedOp, place: Place, kernel: Kernel | None, made_by: str | None) 
     }
 
 
-def _flat(kernel: Kernel) -> tuple[TensorType, ...]:
-    return tuple(tensor for operand in kernel.inputs for tensor in operand)
+def _kernel_precision(kernels: tuple[Kernel, ...]) -> str | None:
+    """What they compute in, if that is one answer."""
+    inputs = (tuple(tensor for operand in kernel.inputs for tensor in operand) for kernel in kernels)
+    found = {compute_precision(given, kernel.outputs) for given, kernel in zip(inputs, kernels, strict=True)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _refuse_unmarked(graph: AskedGraph, folder: Path) -> None:

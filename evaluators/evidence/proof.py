@@ -58,12 +58,13 @@ def prove(table: pd.DataFrame, assignments: Sequence[Assignment], policy: Policy
     """Compare each float op of the forward pass, and its gradient ops, with what the policy asks of its layer.
 
     Matrix, element-wise, reduction and movement ops are as asked when all their floats are; normalisations when
-    their data is. Ops that no list and no layer's precision speaks of follow their inputs and are not compared; nor
-    are casts. An op that several layers share (see `layer_certain`) is as asked if it is for one of them.
+    their data is. In a layer under `auto`, ops on neither list follow their inputs and are not compared; nor are
+    casts and what the op table of policies does not hold. An op that several layers share (see `layer_certain`) is as asked if it is for one of them.
     """
     asking = _Asking(assignments, policy)
     forward = table[(table["direction"] == "forward") & ~table["is_cast"].astype(bool)]
-    rows = [row for row in forward.to_dict("records") if row["compute_precision"] and row["layer"] is not None]
+    governed = forward[forward["graph_op"].isin(OP_CLASSES) & forward["layer"].notna()]
+    rows = [row for row in governed.to_dict("records") if row["compute_precision"]]
     asked = {row["id"]: found for row in rows if (found := asking.of(row, table))}
     compared = [(row, asked[row["id"]]) for row in rows if row["id"] in asked]
     compared_back = [(row, asked[row["forward_id"]]) for row in _gradients(table, asked)]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -45,6 +46,7 @@ class TensorType:
         return None if self.size is None else self.size * _BYTES[self.element]
 
 
+@lru_cache(maxsize=4096)  # One step repeats few types.
 def tensors_of(text: str) -> tuple[TensorType, ...]:
     """The tensors in one type such as `<Ref[Tensor[Float32]], (16, 8), ref_key=w, …>`, in order.
 

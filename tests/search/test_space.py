@@ -146,7 +146,8 @@ def test_the_space_describes_itself() -> None:
     )
     # 3^6 layers' choices, two lists for the product, three for the other op.
     assert small_space(6).describe() == (
-        "6 layers x {float16, float32, auto}, 1 op x {white, black}, 1 op x {unlisted, white, black}: 4,374 policies"
+        "6 layers x {float16, float32, auto}, 1 op x {white, black}, "
+        "1 op x {unlisted, white, black}: 4,374 policies"
     )
 
 
