@@ -54,9 +54,10 @@ def test_imports_follow_the_arrows(folder):
         if names_package(name, f"halfwise.{other}") and other not in ARROWS[folder]
     ]
     absolute = [
-        str(file.relative_to(ROOT))
+        f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in modules(folder)
-        if re.search(r"^\s*(from|import) halfwise\b", file.read_text(encoding="utf-8"), flags=re.M)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and not node.level and names_package(node.module or "", "halfwise")
     ]
     assert wrong == []
     assert absolute == []

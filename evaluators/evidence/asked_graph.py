@@ -16,7 +16,25 @@ from .ir_text import IrGraph, IrNode, read_ir
 
 # These carry values from op to op and compute nothing.
 _BOOKKEEPING = frozenset(
-    ["Load", "UpdateState", "TupleGetItem", "MakeTuple", "ListGetItem", "MakeList", "Depend", "Partial", "Switch", "SwitchLayer", "call", "Return", "StopGradient", "DictGetItem", "MakeDict", "MakeKeywordArg", "make_dict"]
+    [
+        "Load",
+        "UpdateState",
+        "TupleGetItem",
+        "MakeTuple",
+        "ListGetItem",
+        "MakeList",
+        "Depend",
+        "Partial",
+        "Switch",
+        "SwitchLayer",
+        "call",
+        "Return",
+        "StopGradient",
+        "DictGetItem",
+        "MakeDict",
+        "MakeKeywordArg",
+        "make_dict",
+    ]
 )
 _PASSES_FIRST_OPERAND = frozenset({"Load", "Depend", "StopGradient"})
 _NUMBER = re.compile(r"I64\((-?\d+)\)")

@@ -9,7 +9,15 @@ CastMaker = Literal["policy", "framework"]
 
 # The adapter's construct that casts a Cell's inputs at its border.
 _BORDER = "_construct_on_lowered_inputs"
-_WRITTEN_CASTS = ("def cast(", "def astype(", "def to(", "def float(", "def half(", "def type_as(", "def bfloat16(")
+_WRITTEN_CASTS = (
+    "def cast(",
+    "def astype(",
+    "def to(",
+    "def float(",
+    "def half(",
+    "def type_as(",
+    "def bfloat16(",
+)
 
 
 def cast_makers(ops: Sequence[AskedOp]) -> dict[int, CastMaker]:

@@ -131,7 +131,18 @@ def _overwrites(op: OpShapes) -> tuple[int, int]:
 
 
 _VIEWS = frozenset(
-    ["Reshape", "ExpandDims", "Squeeze", "Flatten", "FlattenExt", "View", "ViewCopy", "Unsqueeze", "Shape", "ReshapeExt"]
+    [
+        "Reshape",
+        "ExpandDims",
+        "Squeeze",
+        "Flatten",
+        "FlattenExt",
+        "View",
+        "ViewCopy",
+        "Unsqueeze",
+        "Shape",
+        "ReshapeExt",
+    ]
 )
 """Ops that give the same bytes another shape: they move nothing."""
 
@@ -163,15 +174,21 @@ _RULES: Mapping[str, Callable[[OpShapes], int]] = MappingProxyType(
     | dict.fromkeys((_ELEMENTWISE_GRADIENTS + _OTHER_ELEMENTWISE).split(), _per_output(1))
     | dict.fromkeys(_MOVES.split(), _nothing)
     | dict.fromkeys(("AddN", "AccumulateNV2"), _sum)
-    | dict.fromkeys(["MatMul", "MatMulExt", "BatchMatMul", "BatchMatMulExt", "Mm", "Mv", "Dot", "MatMulV2"], _matmul)
+    | dict.fromkeys(
+        ["MatMul", "MatMulExt", "BatchMatMul", "BatchMatMulExt", "Mm", "Mv", "Dot", "MatMulV2"], _matmul
+    )
     | {"Dense": _dense}
-    | dict.fromkeys(["Conv1DExt", "Conv2D", "Conv2DExt", "Conv3D", "Conv3DExt", "DepthwiseConv2dNative"], _convolution)
+    | dict.fromkeys(
+        ["Conv1DExt", "Conv2D", "Conv2DExt", "Conv3D", "Conv3DExt", "DepthwiseConv2dNative"], _convolution
+    )
     | dict.fromkeys(
         ["Conv2DBackpropInput", "Conv2DTranspose", "Conv3DBackpropInput", "Conv3DTranspose"],
         _convolution_input_gradient,
     )
     | dict.fromkeys(["Conv2DBackpropFilter", "Conv3DBackpropFilter"], _convolution_weight_gradient)
-    | dict.fromkeys(["BiasAddGrad", "ReduceAll", "ReduceAny", "All", "Any", "CumSum", "UnsortedSegmentSum"], _per_input(1))
+    | dict.fromkeys(
+        ["BiasAddGrad", "ReduceAll", "ReduceAny", "All", "Any", "CumSum", "UnsortedSegmentSum"], _per_input(1)
+    )
     | dict.fromkeys(("TensorScatterAdd", "IndexAddExt", "EmbeddingDenseBackward", "EmbeddingGrad"), _per_input(1))
     | dict.fromkeys(["AvgPool", "MaxPool", "AvgPoolGrad", "MaxPoolGrad", "AvgPool2D", "AvgPool2DGrad"], _pooling)
     # Largest value, difference, exponential, sum, quotient; backwards product, sum, difference, product.
@@ -179,12 +196,28 @@ _RULES: Mapping[str, Callable[[OpShapes], int]] = MappingProxyType(
     | dict.fromkeys(("SoftmaxBackward", "SoftmaxGrad", "LogSoftmaxGrad"), _per_output(4))
     # Mean, variance (2), difference, quotient, scale, shift; the gradient goes through each twice.
     | dict.fromkeys(
-        ["BatchNorm", "BatchNormExt", "LayerNorm", "LayerNormExt", "GroupNorm", "InstanceNorm", "InstanceNormV2", "SyncBatchNorm"],
+        [
+            "BatchNorm",
+            "BatchNormExt",
+            "LayerNorm",
+            "LayerNormExt",
+            "GroupNorm",
+            "InstanceNorm",
+            "InstanceNormV2",
+            "SyncBatchNorm",
+        ],
         _per_output(7),
     )
     | dict.fromkeys(("RmsNorm", "L2Normalize"), _per_output(4))
     | dict.fromkeys(
-        ["BatchNormGrad", "BatchNormExtGrad", "LayerNormGrad", "LayerNormGradExt", "GroupNormGrad", "InstanceNormGrad"],
+        [
+            "BatchNormGrad",
+            "BatchNormExtGrad",
+            "LayerNormGrad",
+            "LayerNormGradExt",
+            "GroupNormGrad",
+            "InstanceNormGrad",
+        ],
         lambda op: 14 * op.tensors[0].size,
     )
     | dict.fromkeys(("RmsNormGrad", "L2NormalizeGrad"), lambda op: 8 * op.tensors[0].size)
@@ -205,7 +238,23 @@ _TRAFFIC: Mapping[str, Callable[[OpShapes], tuple[int, int]]] = MappingProxyType
     dict.fromkeys(["Gather", "GatherV2", "Embedding", "EmbeddingLookup", "GatherNd"], _rows_of_table)
     | {"Assign": _overwrites}
     | dict.fromkeys(
-        ["AssignAdd", "AssignSub", "ApplyMomentum", "FusedMomentum", "SGD", "ApplyGradientDescent", "ApplyRMSProp", "ApplyAdagrad", "Adam", "ApplyAdam", "FusedAdam", "AdamWeightDecay", "FusedCastAdamWeightDecay", "AdamW", "Lamb"],
+        [
+            "AssignAdd",
+            "AssignSub",
+            "ApplyMomentum",
+            "FusedMomentum",
+            "SGD",
+            "ApplyGradientDescent",
+            "ApplyRMSProp",
+            "ApplyAdagrad",
+            "Adam",
+            "ApplyAdam",
+            "FusedAdam",
+            "AdamWeightDecay",
+            "FusedCastAdamWeightDecay",
+            "AdamW",
+            "Lamb",
+        ],
         _in_place,
     )
 )

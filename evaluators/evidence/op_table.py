@@ -60,7 +60,8 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
     makers = cast_makers(graph.ops)
     places = attribute(graph, outline)
     rows = [
-        _row(op, place, matched.get(op.id, ()), makers.get(op.id)) for op, place in zip(graph.ops, places, strict=True)
+        _row(op, place, matched.get(op.id, ()), makers.get(op.id))
+        for op, place in zip(graph.ops, places, strict=True)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).set_index("id", drop=False)
     table.index.name = None

@@ -139,13 +139,15 @@ def _idle(policy: Policy, assignments: Iterable[Assignment], present: set[str]) 
     return tuple(sorted(op for op in named if not present.intersection(variants(op))))
 
 
-def _summary(
-    compared: Sequence[tuple[Mapping[str, Any], _Asked]], wrong: int, following: int, device: str
-) -> str:
+def _summary(compared: Sequence[tuple[Mapping[str, Any], _Asked]], wrong: int, following: int, device: str) -> str:
     low = [row for row, want in compared if want.precision != "float32"]
     total = len(compared) + following
     precision = next((want.precision for _, want in compared if want.precision != "float32"), None)
-    words = [f"asked: {len(low)} of {total} ops {precision}" if precision else f"asked: none of {total} ops below float32"]
+    words = [
+        f"asked: {len(low)} of {total} ops {precision}"
+        if precision
+        else f"asked: none of {total} ops below float32"
+    ]
     kept = [want.reason for _, want in compared if want.precision == "float32"]
     for reason, by in (("black list", "the black list"), ("op rule", "rules for ops"), ("layer", "their layers")):
         if reason in kept:

@@ -1,0 +1,172 @@
+"""The forward pass of a float32 op table as values that flow, once and for all: what a what-if price walks over."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from ...policies.ops import OP_CLASSES
+from .operands import Operand, operands
+
+# The gradient of these reaches an operand of the output's own shape as it is: no op stands between.
+_PASSES_GRADIENT = frozenset("Add AddN BiasAdd AddExt TensorAdd AddV2".split())
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A value that goes into an op.
+
+    `source` is the op's place in the flow, or below zero a Parameter or an input, each with a number of its own.
+    `carries_gradient`: something behind the value is trained. `passes_gradient`: backwards the op's own gradient
+    is the value's.
+    """
+
+    source: int
+    elements: int
+    carries_gradient: bool
+    passes_gradient: bool
+
+
+@dataclass(frozen=True)
+class FlowOp:
+    """One forward op: its row in the table, who decides its precision, what goes in.
+
+    `layer` is None in the loss. `data_only`: an in-place normalisation, of which only the first operand is ever
+    low. `rows` are the op's own row and those of its gradient ops, `sums` the rows that add up its gradients.
+    """
+
+    row: int
+    op: str
+    layer: str | None
+    data_only: bool
+    edges: tuple[Edge, ...]
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """All forward ops with floats, in the order of the graph; and the rows of what never leaves float32.
+
+    `sums` leads from rows that add up gradients to the place of the op whose output they are the gradient of.
+    """
+
+    ops: tuple[FlowOp, ...]
+    sums: Mapping[int, int]
+    consumers: tuple[tuple[int, ...], ...]
+
+
+def build_flow(table: pd.DataFrame, batch_size: int) -> Flow:
+    """The flow of a float32 op table (asked stage) at its batch size."""
+    return _Builder(table, batch_size).build()
+
+
+class _Builder:
+    def __init__(self, table: pd.DataFrame, batch_size: int) -> None:
+        self._rows = list(table.itertuples())
+        self._row_of = {row.id: place for place, row in enumerate(self._rows)}
+        self._batch = batch_size
+        self._outputs = {row.id: row.output_shapes for row in self._rows}
+        self._trained = self._trained_shapes()
+        self._places: dict[int, int] = {}
+        self._leaves: dict[object, int] = {}
+        self._gradients = self._gradient_rows()
+        self._carries: list[bool] = []
+
+    def build(self) -> Flow:
+        forward = [row for row in self._rows if row.direction in ("forward", "loss") and _has_floats(row)]
+        forward = [row for row in self._in_order(forward) if not row.is_cast]
+        ops = []
+        for row in forward:
+            ops.append(self._op(row))
+            self._places[row.id] = len(ops) - 1
+        consumers: list[list[int]] = [[] for _ in ops]
+        for place, op in enumerate(ops):
+            for edge in op.edges:
+                if edge.source >= 0:
+                    consumers[edge.source].append(place)
+        return Flow(tuple(ops), self._sums(ops, consumers), tuple(map(tuple, consumers)))
+
+    def _in_order(self, rows: list) -> list:
+        """Producers first: the dump puts other graphs' ops behind the entry's."""
+        wanted = {row.id: row for row in rows}
+        ordered: dict[int, object] = {}
+
+        def visit(number: int) -> None:
+            stack = [(number, False)]
+            while stack:
+                current, ready = stack.pop()
+                if current in ordered or current not in wanted:
+                    continue
+                if ready:
+                    ordered[current] = wanted[current]
+                    continue
+                stack.append((current, True))
+                stack.extend((producer, False) for producer in reversed(wanted[current].producers))
+
+        for row in rows:
+            visit(row.id)
+        return list(ordered.values())
+
+    def _op(self, row) -> FlowOp:
+        found = operands(row, self._outputs, self._trained, self._batch)
+        data_only = OP_CLASSES.get(row.graph_op) == "inplace_normalization"
+        edges = tuple(self._edge(row, operand) for operand in found if operand.kind != "constant")
+        self._carries.append(any(edge.carries_gradient for edge in edges))
+        return FlowOp(
+            row=self._row_of[row.id],
+            op=row.graph_op,
+            layer=row.layer if row.direction == "forward" else None,
+            data_only=data_only,
+            edges=edges[:1] if data_only else edges,
+            rows=(self._row_of[row.id], *self._gradients[row.id]),
+        )
+
+    def _edge(self, row, operand: Operand) -> Edge:
+        passes = row.graph_op in _PASSES_GRADIENT and operand.shape == row.output_shapes[0]
+        if operand.kind == "op" and operand.source in self._places:
+            source = self._places[operand.source]
+            return Edge(source, operand.elements, self._carries[source], passes)
+        key = operand.source if operand.kind == "parameter" else (operand.kind, operand.source, operand.shape)
+        leaf = self._leaves.setdefault(key, -1 - len(self._leaves))
+        return Edge(leaf, operand.elements, operand.kind == "parameter" and key in self._trained, passes)
+
+    def _trained_shapes(self) -> dict[str, tuple[int, ...]]:
+        updates = [row for row in self._rows if row.direction == "update" and row.parameters]
+        return {row.parameters[0]: row.input_shapes[0] for row in updates if row.input_shapes[0] != ()}
+
+    def _gradient_rows(self) -> dict[int, list[int]]:
+        rows: dict[int, list[int]] = defaultdict(list)
+        for place, row in enumerate(self._rows):
+            if row.direction == "gradient" and row.forward_id is not None:
+                rows[row.forward_id].append(place)
+        return rows
+
+    def _sums(self, ops: list[FlowOp], consumers: list[list[int]]) -> dict[int, int]:
+        """Rows of AddN in the gradient: values with several takers have one each, last value first."""
+        rows = [place for place, row in enumerate(self._rows) if self._adds_gradients(row)]
+        values = [place for place in reversed(range(len(ops))) if self._contributions(place, ops, consumers) > 1]
+        sums, left = {}, values
+        for row in rows:
+            size = prod(self._rows[row].output_shapes[0])
+            match = next((v for v in left if self._size(ops[v]) == size), None)
+            if match is not None:
+                sums[row] = match
+                left = [v for v in left if v != match]
+        return sums
+
+    def _adds_gradients(self, row) -> bool:
+        return row.direction == "gradient" and row.forward_id is None and row.graph_op == "AddN"
+
+    def _contributions(self, place: int, ops: list[FlowOp], consumers: list[list[int]]) -> int:
+        taking = [ops[c] for c in consumers[place] if self._carries[place]]
+        return len(taking)
+
+    def _size(self, op: FlowOp) -> int:
+        return prod(self._rows[op.row].output_shapes[0])
+
+
+def _has_floats(row) -> bool:
+    return row.compute_precision is not None and not (isinstance(row.compute_precision, float) and np.isnan(row.compute_precision))
