@@ -9,8 +9,8 @@ import pandas as pd
 def asked_hash(table: pd.DataFrame) -> str:
     """16 hex digits over layer, op, direction and asked precisions of every row, as a sorted list.
 
-    Ids, shapes, kernels and the order of independent ops do not count. Loss scaling and mode are not in the graph's
-    precisions: two policies that differ there may share a hash and still train differently.
+    Ids, shapes, kernels and the order of independent ops do not count. Loss scaling and mode are not in the
+    graph's precisions: two policies that differ there may share a hash and still train differently.
     """
     columns = ["direction", "op", "input_precisions", "output_precision"]
     layers = [[] if layer is None else [layer] for layer in table["layer"]]

@@ -9,8 +9,8 @@ such copies). Such an op belongs to one of the Cells of the class that its stack
 where its data comes from and goes to. If several are equally close, its stack decides, if over all ops of that
 source line the stacks name each Cell equally often; otherwise the Cell that has fewest of these ops.
 
-Gradient ops. `forward_unique_id` names the forward op. Where several have that id: the one whose value the gradient
-op takes, else the closest.
+Gradient ops. `forward_unique_id` names the forward op. Where several have that id: the one whose value the
+gradient op takes, else the closest.
 
 Ops that the framework merged or made have no stack of their own: they get the layer of the ops that take their
 value, or failing that, of those that give it. Where these are not of one mind (a cast that two layers share), the
@@ -56,7 +56,7 @@ class _Attribution:
     def __init__(self, graph: AskedGraph, outline: NetworkOutline) -> None:
         self._ops = graph.ops
         self._cells = outline.cells
-        self._directions = [direction_of(op) for op in graph.ops]
+        self._directions: list[Direction] = [direction_of(op) for op in graph.ops]
         outside = [op.id for op in graph.ops if self._directions[op.id] not in ("forward", "gradient")]
         self._layers = dict.fromkeys(outside, _Layer(None, True))
         self._by_id: dict[str, list[AskedOp]] = defaultdict(list)
@@ -162,7 +162,7 @@ class _Attribution:
         return _Layer(self._claim(op), False) if self._claim(op) in closest else None
 
     def _of_vanished_forward_op(self, op: AskedOp) -> _Layer | None:
-        """For a gradient op whose forward op is gone: its own note of where that stood, if its neighbours agree."""
+        """For a gradient op whose forward op is gone: its note of where that stood, if its neighbours agree."""
         stacks = [stack for stack in (op.node.stack, *op.node.candidates) if stack]
         if not stacks or op.node.forward_unique_id is None or self._forward_ops(op):
             return None
@@ -190,7 +190,7 @@ class _Attribution:
         return [path for path in paths if near and scores[path] == max(scores.values())]
 
     def _spread(self, direction: Direction) -> None:
-        """Give the remaining ops of a direction the layer of the ops that take, or else that give, their values."""
+        """Give the remaining ops of a direction the layer of those that take, or else give, their values."""
         self._settle(direction, lambda op: self._vote(op, op.consumers))
         self._settle(direction, lambda op: self._vote(op, op.producers))
 

@@ -24,8 +24,8 @@ def cast_makers(ops: Sequence[AskedOp]) -> dict[int, CastMaker]:
     """Policy or framework, for each cast by its id.
 
     Autocast puts a cast before an op and gives it that op's source position; a cast that somebody wrote has a
-    position of its own. The cast in a gradient is of the kind of the forward cast that it leads back through. Where
-    autocast made two ops' types differ, so that MindSpore promotes them, the policy is the cause as well.
+    position of its own. The cast in a gradient is of the kind of the forward cast that it leads back through.
+    Where autocast made two ops' types differ, so that MindSpore promotes them, the policy is the cause as well.
     """
     forward = {op.node.unique_id: op for op in ops if op.node.unique_id and op.node.op == "Cast"}
     by_id = {op.id: op for op in ops}

@@ -39,14 +39,20 @@ class Work:
 
 
 def work(op: OpShapes) -> Work:
-    """What one op costs, by the table."""
-    if any(tensor.size is None for tensor in (*op.tensors, *op.outputs)):
+    """What one op costs, by the table; an op of another form than its rule expects counts as without one."""
+    if not all(tensor.known for tensor in (*op.tensors, *op.outputs)):
         return Work(None, None, None)
     if op.op in _VIEWS:
         return Work(0, 0, 0)
-    rule = _RULES.get(op.op)
-    read = _TRAFFIC.get(op.op, _everything_once)
-    return Work(rule(op) if rule else None, *read(op))
+    try:
+        return Work(*_count(op))
+    except IndexError:
+        return Work(None, *_everything_once(op))
+
+
+def _count(op: OpShapes) -> tuple[int | None, int, int]:
+    rule, traffic = _RULES.get(op.op), _TRAFFIC.get(op.op, _everything_once)
+    return (rule(op) if rule else None, *traffic(op))
 
 
 # Arithmetic
@@ -55,8 +61,8 @@ def work(op: OpShapes) -> Work:
 def _matmul(op: OpShapes) -> int:
     """Every element of the output is a dot product as long as the axis that is summed over."""
     left = op.tensors[0].shape
-    transposed = len(op.operands) > 2 and op.operands[2] == "Bool(1)" and len(left) > 1
-    return 2 * op.outputs[0].size * left[-2 if transposed else -1]
+    transposed = len(op.operands) > 2 and op.operands[2] == "Bool(1)"
+    return 2 * op.outputs[0].size * (left[-2] if transposed else left[-1])
 
 
 def _dense(op: OpShapes) -> int:

@@ -26,8 +26,8 @@ _UNKNOWN = "<null>"
 class Kernel:
     """One kernel: MindSpore's op, its name in the graph, the device, operands as written, tensors in and out.
 
-    `branch` numbers the part of the step that is launched as a whole. `producers` are the ids of the kernels of that
-    branch whose values it takes, `parameters` the Parameters.
+    `branch` numbers the part of the step that is launched as a whole. `producers` are the ids of the kernels of
+    that branch whose values it takes, `parameters` the Parameters.
     """
 
     id: int

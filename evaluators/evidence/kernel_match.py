@@ -1,9 +1,10 @@
 """Finds the kernel that computes each asked op, where that can be told.
 
-The back end names kernels `<scope>/<op>-op<number>`, and those that it builds from an op `Expand/_<op>/<kernel>-op…`;
-it numbers them anew, so names say what a kernel is for but not which instance. That comes from the data: starting
-from ops that are the only ones of their name, output shape and Parameters, a pair is accepted when what flows into
-(or out of) the op flows into (or out of) the kernel, and it is the only such kernel left.
+The back end names kernels `<scope>/<op>-op<number>`, and those that it builds from another op
+`Expand/_<op>/<kernel>-op<number>`. It numbers them anew, so a name says what a kernel is for, not which instance.
+That comes from the data: starting from ops that are the only ones of their name, output shape and Parameters, a
+pair is accepted when what flows into (or out of) the op flows into (or out of) the kernel, and it is the only such
+kernel left.
 """
 
 import re

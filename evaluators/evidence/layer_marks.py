@@ -13,7 +13,9 @@ import inspect
 import linecache
 import re
 import types
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mindspore import nn
 
@@ -52,7 +54,7 @@ def _mark(cell: nn.Cell, folder: Path) -> None:
     written = inspect.unwrap(bound.__func__)
     file = _linked(written, folder)
     code = written.__code__.replace(co_filename=str(file))
-    marked = types.FunctionType(
+    marked: Any = types.FunctionType(
         code, written.__globals__, written.__name__, written.__defaults__, written.__closure__
     )
     functools.update_wrapper(marked, written)
@@ -62,7 +64,7 @@ def _mark(cell: nn.Cell, folder: Path) -> None:
     cell.construct = types.MethodType(_wrapper(bound.__func__, marked), cell)
 
 
-def _wrapper(runs: types.FunctionType, is_read: types.FunctionType) -> types.FunctionType:
+def _wrapper(runs: Callable[..., Any], is_read: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(is_read)
     def construct(*args, **kwargs):
         return runs(*args, **kwargs)

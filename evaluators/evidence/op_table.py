@@ -1,4 +1,4 @@
-"""The op table: one row an op of the compiled training step, as the policy asks for it and as this device runs it."""
+"""The op table: one row an op of the compiled training step, as the policy asks and as the device runs it."""
 
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
 
 
 def ops_without_rule(table: pd.DataFrame) -> tuple[str, ...]:
-    """Names of the ops, as in the graph, that have no count of operations: they are priced by their bytes alone."""
+    """Names, as in the graph, of the ops without a count of operations: they are priced by their bytes alone."""
     return tuple(sorted(set(table["graph_op"][table["flops"].isna()])))
 
 

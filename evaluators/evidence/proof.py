@@ -59,7 +59,8 @@ def prove(table: pd.DataFrame, assignments: Sequence[Assignment], policy: Policy
 
     Matrix, element-wise, reduction and movement ops are as asked when all their floats are; normalisations when
     their data is. In a layer under `auto`, ops on neither list follow their inputs and are not compared; nor are
-    casts and what the op table of policies does not hold. An op that several layers share (see `layer_certain`) is as asked if it is for one of them.
+    casts and what the op table of policies does not hold. An op that several layers share (see `layer_certain`) is
+    as asked if it is for one of them.
     """
     asking = _Asking(assignments, policy)
     forward = table[(table["direction"] == "forward") & ~table["is_cast"].astype(bool)]

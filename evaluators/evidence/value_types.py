@@ -14,9 +14,7 @@ _NUMBER_FORMATS = {
     "Float64": "float64",
     "BFloat16": "bfloat16",
 }
-_BYTES = {"Bool": 1, "Int8": 1, "UInt8": 1, "Int16": 2, "UInt16": 2, "Float16": 2, "BFloat16": 2}
-_BYTES |= {"Int32": 4, "UInt32": 4, "Float32": 4, "Int64": 8, "UInt64": 8, "Float64": 8}
-_BYTES |= {"Complex64": 8, "Complex128": 16, "Int4": 1, "Int": 8, "Float": 4}
+_BITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,20 @@ class TensorType:
         return _NUMBER_FORMATS.get(self.element)
 
     @property
-    def size(self) -> int | None:
-        """Number of elements; None while a length is unknown."""
-        return None if any(length < 0 for length in self.shape) else prod(self.shape)
+    def known(self) -> bool:
+        """Whether all lengths are known when the graph is compiled."""
+        return all(length >= 0 for length in self.shape)
 
     @property
-    def bytes(self) -> int | None:
-        """Bytes it takes; None while a length is unknown."""
-        return None if self.size is None else self.size * _BYTES[self.element]
+    def size(self) -> int:
+        """Number of elements, of a known shape."""
+        return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that it takes, of a known shape: the bits in the element's name, at least one byte for each."""
+        bits = _BITS.search(self.element)
+        return self.size * max(1, int(bits[0]) // 8 if bits else 1)
 
 
 @lru_cache(maxsize=4096)  # One step repeats few types.

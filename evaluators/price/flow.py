@@ -14,6 +14,9 @@ from .operands import Operand, operands
 # The gradient of these reaches an operand of the output's own shape as it is: no op stands between.
 _PASSES_GRADIENT = frozenset("Add AddN BiasAdd AddExt TensorAdd AddV2".split())
 
+# MindSpore's own layers around these write `gamma.astype(x.dtype)`: nothing to see in float32.
+_CASTS_PARAMETERS_TO_DATA = frozenset({"LayerNorm", "GroupNorm"})
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -21,13 +24,14 @@ class Edge:
 
     `source` is the op's place in the flow, or below zero a Parameter or an input, each with a number of its own.
     `carries_gradient`: something behind the value is trained. `passes_gradient`: backwards the op's own gradient
-    is the value's.
+    is the value's. `as_data`: a Parameter that the layer's code first casts to whatever the data arrives in.
     """
 
     source: int
     elements: int
     carries_gradient: bool
     passes_gradient: bool
+    as_data: bool
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class FlowOp:
     """One forward op: its row in the table, who decides its precision, what goes in.
 
     `layer` is None in the loss. `data_only`: an in-place normalisation, of which only the first operand is ever
-    low. `rows` are the op's own row and those of its gradient ops, `sums` the rows that add up its gradients.
+    low. `rows` are the op's own row and those of its gradient ops. `group`: the place of the first of several
+    ops that float32 has made one, since they were equal; each of them stands in the flow.
     """
 
     row: int
@@ -44,6 +49,7 @@ class FlowOp:
     data_only: bool
     edges: tuple[Edge, ...]
     rows: tuple[int, ...]
+    group: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class _Builder:
         self._batch = batch_size
         self._outputs = {row.id: row.output_shapes for row in self._rows}
         self._trained = self._trained_shapes()
-        self._places: dict[int, int] = {}
+        self._places: dict[int, dict[str | None, int]] = {}
         self._leaves: dict[object, int] = {}
         self._gradients = self._gradient_rows()
         self._carries: list[bool] = []
@@ -78,10 +84,13 @@ class _Builder:
     def build(self) -> Flow:
         forward = [row for row in self._rows if row.direction in ("forward", "loss") and _has_floats(row)]
         forward = [row for row in self._in_order(forward) if not row.is_cast]
-        ops = []
+        ops: list[FlowOp] = []
         for row in forward:
-            ops.append(self._op(row))
-            self._places[row.id] = len(ops) - 1
+            self._places[row.id] = {}
+            group = len(ops)
+            for layer in self._layers(row):
+                ops.append(self._op(row, layer, group))
+                self._places[row.id][layer] = len(ops) - 1
         consumers: list[list[int]] = [[] for _ in ops]
         for place, op in enumerate(ops):
             for edge in op.edges:
@@ -110,28 +119,42 @@ class _Builder:
             visit(row.id)
         return list(ordered.values())
 
-    def _op(self, row) -> FlowOp:
+    def _layers(self, row) -> list[str | None]:
+        """Where an op stands; equal ops that float32 made one: the layers that take its value, each its own."""
+        if row.direction == "loss":
+            return [None]
+        if row.layer_certain:
+            return [row.layer]
+        takers = [self._rows[self._row_of[number]] for number in row.consumers]
+        layers = [layer for taker in takers if taker.direction == "forward" for layer in self._layers(taker)]
+        return list(dict.fromkeys(layers)) or [row.layer]
+
+    def _op(self, row, layer: str | None, group: int) -> FlowOp:
         found = operands(row, self._outputs, self._trained, self._batch)
         data_only = OP_CLASSES.get(row.graph_op) == "inplace_normalization"
-        edges = tuple(self._edge(row, operand) for operand in found if operand.kind != "constant")
+        edges = tuple(self._edge(row, layer, operand) for operand in found if operand.kind != "constant")
         self._carries.append(any(edge.carries_gradient for edge in edges))
         return FlowOp(
             row=self._row_of[row.id],
             op=row.graph_op,
-            layer=row.layer if row.direction == "forward" else None,
+            layer=layer,
             data_only=data_only,
             edges=edges[:1] if data_only else edges,
-            rows=(self._row_of[row.id], *self._gradients[row.id]),
+            rows=(self._row_of[row.id], *(self._gradients[row.id] if group == len(self._carries) - 1 else ())),
+            group=group,
         )
 
-    def _edge(self, row, operand: Operand) -> Edge:
+    def _edge(self, row, layer: str | None, operand: Operand) -> Edge:
         passes = row.graph_op in _PASSES_GRADIENT and operand.shape == row.output_shapes[0]
         if operand.kind == "op" and operand.source in self._places:
-            source = self._places[operand.source]
-            return Edge(source, operand.elements, self._carries[source], passes)
+            places = self._places[operand.source]
+            source = places.get(layer, next(iter(places.values())))
+            return Edge(source, operand.elements, self._carries[source], passes, as_data=False)
         key = operand.source if operand.kind == "parameter" else (operand.kind, operand.source, operand.shape)
         leaf = self._leaves.setdefault(key, -1 - len(self._leaves))
-        return Edge(leaf, operand.elements, operand.kind == "parameter" and key in self._trained, passes)
+        parameter = operand.kind == "parameter"
+        as_data = parameter and row.graph_op in _CASTS_PARAMETERS_TO_DATA
+        return Edge(leaf, operand.elements, parameter and key in self._trained, passes, as_data)
 
     def _trained_shapes(self) -> dict[str, tuple[int, ...]]:
         updates = [row for row in self._rows if row.direction == "update" and row.parameters]

@@ -100,11 +100,13 @@ def _repeated(table: pd.DataFrame, casts: np.ndarray) -> np.ndarray:
     """Casts of a value that an earlier row has cast to the same precision."""
     seen: set[tuple] = set()
     repeated = np.zeros(len(table), dtype=bool)
+    outputs = dict(zip(table["id"], map(len, table["output_shapes"]), strict=True))
     sources = table["parameters"] if "parameters" in table else [()] * len(table)
     rows = zip(table["producers"], sources, table["output_precision"], table["output_shapes"], strict=True)
     for place, (producers, parameters, target, shapes) in enumerate(rows):
-        # A cast without producer or Parameter takes the step's own input; inputs can't be told apart here.
-        if casts[place] and (producers or parameters):
+        # Casts of a step's several inputs, or of one op's several outputs, can't be told apart here.
+        alone = parameters or (producers and outputs[producers[0]] == 1)
+        if casts[place] and alone:
             key = (producers, parameters, target, shapes)
             repeated[place] = key in seen
             seen.add(key)

@@ -32,7 +32,10 @@ def operands(row: Any, outputs: Mapping[int, Sequence[Shape]], known: Mapping[st
     shapes = row.input_shapes
     producers = [(number, outputs[number]) for number in row.producers]
     named = [(name, known.get(name)) for name in row.parameters]
-    matched = next(_match(shapes, producers, named, [], []), None) or [None] * len(shapes)
+    # A value that is given twice is read once, and only then are there fewer bytes than operands ask for.
+    floats = sum(4 * prod(s) for s, p in zip(shapes, row.input_precisions, strict=True) if p is not None)
+    repeats = row.bytes_read < floats
+    matched = next(_match(shapes, producers, named, [], [], repeats), None) or [None] * len(shapes)
     return [
         _operand(source, shape, batch)
         for source, shape, precision in zip(matched, shapes, row.input_precisions, strict=True)
@@ -40,7 +43,7 @@ def operands(row: Any, outputs: Mapping[int, Sequence[Shape]], known: Mapping[st
     ]
 
 
-def _match(shapes, producers, named, taken, found) -> Iterator[list[int | str | None]]:
+def _match(shapes, producers, named, taken, found, repeats: bool) -> Iterator[list[int | str | None]]:
     """Every way to give each operand its source such that all sources are used, the likeliest first."""
     if not shapes:
         if not producers and not named:
@@ -48,14 +51,14 @@ def _match(shapes, producers, named, taken, found) -> Iterator[list[int | str | 
         return
     shape, rest = shapes[0], shapes[1:]
     if producers and shape in producers[0][1]:
-        yield from _match(rest, producers[1:], named, [*taken, producers[0]], [*found, producers[0][0]])
+        yield from _match(rest, producers[1:], named, [*taken, producers[0]], [*found, producers[0][0]], repeats)
     if named and named[0][1] in (None, shape):
-        yield from _match(rest, producers, named[1:], [*taken, (named[0][0], (shape,))], [*found, named[0][0]])
+        yield from _match(rest, producers, named[1:], [*taken, (named[0][0], (shape,))], [*found, named[0][0]], repeats)
     for source, outputs in reversed(taken):
-        if shape in outputs:
-            yield from _match(rest, producers, named, taken, [*found, source])
+        if repeats and shape in outputs:
+            yield from _match(rest, producers, named, taken, [*found, source], repeats)
     if len(rest) >= len(producers) + len(named):
-        yield from _match(rest, producers, named, taken, [*found, None])
+        yield from _match(rest, producers, named, taken, [*found, None], repeats)
 
 
 def _operand(source: int | str | None, shape: Shape, batch: int) -> Operand:

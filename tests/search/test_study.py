@@ -10,7 +10,7 @@ import pytest
 from halfwise.policies import BUILTIN, NoLossScaling
 from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.front import pareto_front
-from halfwise.search.study import INTERRUPTED, Told
+from halfwise.search.study import INTERRUPTED, Status, Told
 
 from .fake_search import LEVELS, run, small_space, start
 
@@ -33,17 +33,14 @@ def test_finished_trials_are_read_back(tmp_path: Path) -> None:
     search.tell(0, np.float32(0.5), 120)  # pyright: ignore[reportArgumentType]
     search.tell_infeasible(1, "non-finite at step 0, op Mul of body.3")
     search.tell_failed(2, "killed")
+    found: list[tuple[Status, float | None, float | None, str | None]] = [
+        ("trained", 0.5, 120.0, None),
+        ("infeasible", None, None, "non-finite at step 0, op Mul of body.3"),
+        ("failed", None, None, "killed"),
+    ]
     expected = tuple(
-        Told(p.number, p.name, str(p.policy), p.policy.digest, status, quality, speed, cause)
-        for p, (status, quality, speed, cause) in zip(
-            proposals,
-            [
-                ("trained", 0.5, 120.0, None),
-                ("infeasible", None, None, "non-finite at step 0, op Mul of body.3"),
-                ("failed", None, None, "killed"),
-            ],
-            strict=True,
-        )
+        Told(p.number, p.name, str(p.policy), p.policy.digest, *what)
+        for p, what in zip(proposals, found, strict=True)
     )
     assert search.finished() == expected
     assert start(tmp_path).finished() == expected

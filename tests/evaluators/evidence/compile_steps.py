@@ -1,6 +1,6 @@
 """Compiles training steps of small networks and keeps their graphs; run as a program, in a process of its own.
 
-`python compile_steps.py FOLDER NAME...` writes `FOLDER/NAME/`: the dump, `outline.json` and `policy.json`.
+`python compile_steps.py FOLDER` writes `FOLDER/NAME/` for each step: the dump, `outline.json`, `policy.json`.
 """
 
 import json
@@ -182,5 +182,5 @@ def compile_step(name: str, folder: Path) -> None:
 
 if __name__ == "__main__":
     ms.set_context(mode=ms.GRAPH_MODE)
-    for step_name in sys.argv[2:]:
+    for step_name in STEPS:
         compile_step(step_name, Path(sys.argv[1]) / step_name)

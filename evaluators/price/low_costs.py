@@ -1,0 +1,97 @@
+"""What every row of a float32 op table would cost in another precision."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from ...policies.errors import InputError
+from ...policies.ops import OP_CLASSES
+from .devices import Device
+from .op_costs import op_costs, op_names, roofline_s, unit_of
+
+_BYTES = 4
+
+
+@dataclass(frozen=True)
+class RowCosts:
+    """Seconds of each row in float32 and in each precision that the device has figures for.
+
+    `fused_s`: an op that moves low data and computes in float32, as a device's fusion makes of a normalisation.
+    """
+
+    device: Device
+    float32_s: np.ndarray
+    low_s: dict[str, np.ndarray]
+    fused_s: np.ndarray
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """Those that can be priced."""
+        return ("float32", *self.low_s)
+
+    def seconds(self, precision: str) -> np.ndarray:
+        """By row."""
+        return self.float32_s if precision == "float32" else self.low_s[precision]
+
+    def refuse(self, precision: str) -> None:
+        """Raise the error for a precision without figures."""
+        for unit in ("matrix", "vector"):
+            self.device.flops_per_s(unit, precision)
+
+
+def row_costs(table: pd.DataFrame, device: Device) -> RowCosts:
+    """The costs of a float32 op table (asked stage), row by row, had the row been low."""
+    costs = op_costs(table, device)
+    names, computes = op_names(table), costs.precision != ""
+    moved = _low_bytes(table)
+    low: dict[str, np.ndarray] = {}
+    for precision in ("float16", "bfloat16"):
+        asked = np.where(computes, precision, "").astype(object)
+        if _priceable(names, costs.flops, device, precision):
+            low[precision] = roofline_s(costs.flops, moved, names, asked, device)
+    return RowCosts(device, costs.seconds, low, roofline_s(costs.flops, moved, names, costs.precision, device))
+
+
+def _priceable(names: np.ndarray, flops: np.ndarray, device: Device, precision: str) -> bool:
+    units = {unit_of(name) for name, count in zip(names, flops, strict=True) if count > 0}
+    try:
+        for unit in units:
+            device.flops_per_s(unit, precision)
+    except InputError:
+        return False
+    return True
+
+
+def _low_bytes(table: pd.DataFrame) -> np.ndarray:
+    """Bytes that each row moves when its floats are half as wide; of a normalisation, its data."""
+    return np.array([_row_bytes(row) for row in table.itertuples()], dtype=np.float64)
+
+
+def _row_bytes(row) -> float:
+    shapes, precisions = row.input_shapes, row.input_precisions
+    floats = [shape for shape, precision in zip(shapes, precisions, strict=True) if precision == "float32"]
+    written = list(row.output_shapes) if row.output_precision == "float32" else []
+    if _keeps_statistics(row.graph_op):
+        data = row.output_shapes[0]
+        floats, written = [s for s in floats if s == data], [s for s in written if s == data]
+    read = _halved(row.bytes_read, sum(map(prod, floats)) * _BYTES, all_floats=_total(row))
+    return read + _halved(row.bytes_written, sum(map(prod, written)) * _BYTES, all_floats=None)
+
+
+def _halved(moved: int, low: int, all_floats: int | None) -> float:
+    if all_floats is not None and moved < all_floats:
+        # Something is read once for several operands, or in part: what is low of it is half as wide.
+        return moved * (1 - low / all_floats / 2) if all_floats else moved
+    return max(moved - low / 2, moved / 2)
+
+
+def _total(row) -> int:
+    pairs = zip(row.input_shapes, row.input_precisions, strict=True)
+    return sum(prod(shape) for shape, precision in pairs if precision == "float32") * _BYTES
+
+
+def _keeps_statistics(op: str) -> bool:
+    forward = op.removesuffix("Grad").removesuffix("Ext")
+    return any(OP_CLASSES.get(name) == "inplace_normalization" for name in (op, forward)) or forward == "LayerNorm"
