@@ -29,7 +29,9 @@ class Figure:
         """One line: the figure, its target, and whether it is met."""
         # Three digits tell 1.049 from 1.051, and 12.3 from 12.
         verdict = "met" if self.met else "MISSED"
-        return f"{self.what}: {self.value:.3g}{self.unit}; target {self.sense} {self.target:g}{self.unit}: {verdict}"
+        return (
+            f"{self.what}: {self.value:.3g}{self.unit}; target {self.sense} {self.target:g}{self.unit}: {verdict}"
+        )
 
 
 @dataclass(frozen=True)

@@ -25,20 +25,20 @@ SEED = 1
 
 
 class Clock:
-    """Reads the clocks whenever a loop asks for a batch: from one request to the next is one step."""
+    """Reads the clocks whenever a loop asks for a batch: from one such moment to the next is one step."""
 
     def __init__(self):
         self.readings: list[tuple[float, float]] = []
 
     def ticking(self, batches: Sequence[Batch]) -> Iterator[Batch]:
-        """The batches; the last reading is taken when the loop asks for one more."""
+        """The batches, with a reading before each."""
         for batch in batches:
             self._read()
             yield batch
-        self._read()
 
     def steps(self, losses: Sequence[float]) -> Steps:
-        """What each step cost, beside its loss."""
+        """What each step cost, beside its loss; call it right after the loop, whose last step ends here."""
+        self._read()
         wall_s, process_cpu_s = np.diff(self.readings, axis=0).T.tolist()
         return Steps(losses=tuple(losses), wall_s=wall_s, process_cpu_s=process_cpu_s)
 

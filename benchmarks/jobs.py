@@ -1,5 +1,6 @@
 """What a benchmark asks of fresh processes, and what they answer; free of mindspore, for the asking process."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -58,6 +59,16 @@ class Steps(_Answer):
     process_cpu_s: tuple[float, ...]
 
 
+def least_step_cpu_s(runs: Sequence[Steps]) -> float:
+    """CPU time of one step on average, every step counted with the least of its runs.
+
+    All runs train the same steps, so whatever a step takes beyond its least was another process's doing: on
+    shared cores the CPU time of a whole run varies by a third or more.
+    """
+    least = [min(costs) for costs in zip(*(run.process_cpu_s for run in runs), strict=True)]
+    return sum(least) / len(least)
+
+
 def answer(job: str, request: Request, kind: type[ResultT]) -> ResultT:
     """The job's answer from a fresh process, started as a trial's is.
 
@@ -71,13 +82,13 @@ def answer(job: str, request: Request, kind: type[ResultT]) -> ResultT:
 
 
 def steps_request(
-    folder: Path, workload: str, policy: str, steps: int, environment: dict[str, str] | None = None
+    folder: Path, workload: str, policy: str, steps: int, environment: Mapping[str, str]
 ) -> StepsRequest:
     """A request on the CPU: the figures to reach are stated for it."""
     return StepsRequest(
         folder=folder,
         target="CPU",
-        environment=environment or {},
+        environment=dict(environment),
         workload=workload,
         policy=policy,
         steps=steps,

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from halfwise.evaluators.device_facts import CONVOLUTION_FIX
 from halfwise.evaluators.request import Request
 
 from .bench import Bench, Figure, Say, alternate
@@ -25,7 +26,9 @@ def run(folder: Path, say: Say) -> tuple[Figure, ...]:
     trial_s, interpreter_s = map(median, alternate(ROUNDS, partial(_trial_process_s, folder), _interpreter_s))
     say(f"a trial's process is ready after {1000 * trial_s:.0f} ms, a new interpreter after {interpreter_s:.2f} s")
     _say_first_step(folder, say)
-    return (Figure("a trial's process against a new interpreter", trial_s / interpreter_s, "at most", TARGET, "x"),)
+    return (
+        Figure("a trial's process against a new interpreter", trial_s / interpreter_s, "at most", TARGET, "x"),
+    )
 
 
 def _trial_process_s(folder: Path) -> float:
@@ -42,7 +45,7 @@ def _interpreter_s() -> float:
 
 
 def _say_first_step(folder: Path, say: Say) -> None:
-    request = steps_request(folder / "first-step", "digits-resnet", "O0", steps=1)
+    request = steps_request(folder / "first-step", "digits-resnet", "O0", 1, CONVOLUTION_FIX)
     found = [answer(FIRST_STEP_JOB, request, FirstStep) for _ in range(FIRST_STEPS)]
     build_s = median(moments.built_s - moments.entered_s for moments in found)
     compile_s = median(moments.compiled_s - moments.built_s for moments in found)

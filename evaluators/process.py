@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import psutil
 from pydantic import BaseModel
@@ -28,6 +28,7 @@ from .request import Request
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
 _POLL_S = 0.05
+_LOG, _RESULT = "output.log", "result.json"
 _LOG_LIMIT_BYTES = 4 << 20
 _LOG_KEPT_BYTES = 256 << 10
 
@@ -54,26 +55,51 @@ class Failure:
         return kind(self.message if self.cause == "raised" else f"{self.cause}: {self.message}")
 
 
-def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> ResultT | Failure:
-    """Run a job in a fresh process and give its result, or why there is none; never raises for it.
+@dataclass(frozen=True)
+class RunningJob(Generic[ResultT]):
+    """A job whose process has been started; `result` waits for it."""
 
-    `job` is `module:function`: a function of one request that returns a `result_type`. It is named
-    rather than handed over, so that this process need not import mindspore.
+    child: ForkServerProcess
+    request: Request
+    result_type: type[ResultT]
+    limits: Limits
 
-    Standard output and error of the child go to `output.log` in the request's folder; beyond 4 MiB its
-    middle is dropped. The result is written aside and renamed, so a killed child leaves no half of it.
+    def result(self) -> ResultT | Failure:
+        """What the job returned, or why it returned nothing; whatever it started is ended then."""
+        log = self.request.folder / _LOG
+        try:
+            ended = _watch(self.child, log, self.limits)
+        finally:
+            _end_group(self.child)
+        _bound(log)
+        return ended or _read_result(self.request.folder / _RESULT, self.result_type, self.child, log)
+
+    def end(self) -> None:
+        """End the process and whatever it started; `result` then says that it was killed."""
+        _kill_group(self.child)
+
+
+def start_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> RunningJob[ResultT]:
+    """Start a job in a fresh process.
+
+    `job` is `module:function`: a function of one request that returns a `result_type`. It is named rather
+    than handed over, so that this process need not import mindspore. Standard output and error of the child
+    go to `output.log` in the request's folder; beyond 4 MiB its middle is dropped. The result is written
+    aside and renamed, so a killed child leaves no half of it.
+
+    Raises:
+        HalfwiseError: the working folder is gone.
     """
     request.folder.mkdir(parents=True, exist_ok=True)
-    log, result = request.folder / "output.log", request.folder / "result.json"
+    log, result = request.folder / _LOG, request.folder / _RESULT
     for old in (log, result):
         old.unlink(missing_ok=True)
-    child = _start(job, request, log, result)
-    try:
-        ended = _watch(child, log, limits)
-    finally:
-        _end_group(child)
-    _bound(log)
-    return ended or _read_result(result, result_type, child, log)
+    return RunningJob(_start(job, request, log, result), request, result_type, limits)
+
+
+def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> ResultT | Failure:
+    """Start a job and wait for it: its result, or why there is none; never raises for what happens in it."""
+    return start_job(job, request, result_type, limits).result()
 
 
 def _start(job: str, request: Request, log: Path, result: Path) -> ForkServerProcess:
@@ -131,12 +157,16 @@ def _resident_bytes(child: ForkServerProcess) -> int:
 
 def _end_group(child: ForkServerProcess) -> None:
     # The child leads a session of its own, so its group holds whatever it started.
-    if child.pid is not None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
+    _kill_group(child)
     if child.exitcode is None:
         child.kill()
     child.join()
+
+
+def _kill_group(child: ForkServerProcess) -> None:
+    if child.pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _bound(log: Path) -> None:

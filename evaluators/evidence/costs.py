@@ -66,8 +66,8 @@ def _matmul(op: OpShapes) -> int:
 
 
 def _dense(op: OpShapes) -> int:
-    bias = op.outputs[0].size if len(op.tensors) > 2 else 0
-    return 2 * op.outputs[0].size * op.tensors[0].shape[-1] + bias
+    product = 2 * op.outputs[0].size * op.tensors[0].shape[-1]
+    return product + (op.outputs[0].size if len(op.tensors) > 2 else 0)
 
 
 def _convolution(op: OpShapes) -> int:

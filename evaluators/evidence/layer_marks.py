@@ -23,7 +23,6 @@ from ...policies.rewrite.network_outline import named_cells
 
 _FOLDER = "halfwise-layers"
 _MARK = re.compile(rf"{_FOLDER}/(\d+)/")
-_MARKED_FILE = re.compile(rf"[^\s'\"(\[]*{_FOLDER}/\d+/[^\s'\":,)\]]+")
 
 
 def mark_layers(network: nn.Cell, folder: Path) -> None:
@@ -44,9 +43,11 @@ def layer_number(file: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def unmarked(text: str) -> str:
-    """A message of MindSpore's with the user's own file names in place of the marks."""
-    return _MARKED_FILE.sub(lambda match: str(Path(match[0]).resolve()), text)
+def unmarked(text: str, folder: Path) -> str:
+    """A message of MindSpore's with the user's own file names in place of the marks that lie in `folder`."""
+    for mark in (folder.resolve() / _FOLDER).glob("*/*"):
+        text = text.replace(str(mark), str(mark.resolve()))
+    return text
 
 
 def _mark(cell: nn.Cell, folder: Path) -> None:

@@ -41,21 +41,22 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
       output; `compute_precision`: of the first float that goes in, else of the output; None for casts and for
       ops without floats. These three are the asked stage: they hold for any device;
     - `kernel_precision`: the compute precision of the kernel on the device that compiled it; None where it could
-      not be told which kernel it is, and for casts (`read_kernel_table` has those);
+      not be told which kernel it is, for casts (`read_kernel_table` has those), and throughout when the back end
+      wrote no kernel stage;
     - `input_shapes`, `output_shapes`; `flops`, None without a rule; `bytes_read`, `bytes_written`; all three None
       where a shape is unknown;
     - `producers`, `consumers`: ids; `parameters`: names of the Parameters that go in;
     - `is_cast`, and `cast_by`: "policy" (autocast put it before an op), or "framework" (written in code: the
       user's, the step's or MindSpore's own). Casts of the back end are in the kernel table only.
 
-    `table.attrs["device"]` names the device that the kernels are for, such as "CPU".
+    `table.attrs["device"]` names the device that the kernels are for, such as "CPU", or is "".
 
     Raises:
         HalfwiseError: the dump is missing, cannot be read, or the network was not marked before it was compiled.
     """
     graph = read_asked_graph(folder)
     _refuse_unmarked(graph, folder)
-    kernels = read_kernel_graph(folder, graph.graphs)
+    kernels = read_kernel_graph(folder, graph.graphs) if (folder / "actor_set").exists() else ()
     matched = match_kernels(graph.ops, kernels)
     makers = cast_makers(graph.ops)
     places = attribute(graph, outline)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -47,8 +48,9 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def compiled(dumps: Path) -> Callable[[str], Compiled]:
-    """`compiled("blocks")`: a step by its name, read afresh."""
+    """`compiled("blocks")`: a step by its name."""
 
+    @cache
     def read(name: str) -> Compiled:
         folder = dumps / name
         cells = json.loads((folder / "outline.json").read_text(encoding="utf-8"))

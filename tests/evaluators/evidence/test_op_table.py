@@ -111,8 +111,9 @@ def test_every_shape_is_known(compiled):
 
 def test_hash_names_what_the_policy_came_to(compiled):
     """Two compiles of one policy have one hash; another policy has another, and reading twice changes nothing."""
+    step = compiled("blocks")
     first, again, other = (compiled(name).table for name in ("blocks", "blocks-again", "blocks-other"))
-    assert asked_hash(first) == asked_hash(again) == asked_hash(compiled("blocks").table)
+    assert asked_hash(first) == asked_hash(again) == asked_hash(read_op_table(step.folder, step.outline))
     assert asked_hash(first) != asked_hash(other)
 
 
@@ -150,9 +151,26 @@ def test_unreadable_dump(tmp_path, compiled, spoil, expected):
 
 
 def test_missing_kernel_stage(tmp_path, compiled):
-    """Without the back end's dump the error says so."""
+    """Where a back end writes no kernel stage the asked stage is still there, and the kernel table says what lacks."""
     step = compiled("blocks")
     source = next(step.folder.glob("*_validate_*.ir"))
     (tmp_path / source.name).symlink_to(source)
+    table = read_op_table(tmp_path, step.outline)
+    assert asked_hash(table) == asked_hash(step.table)
+    assert table["kernel_precision"].isna().all()
     with pytest.raises(HalfwiseError, match=r"final_actor_set_\*.ir"):
+        read_kernel_table(tmp_path)
+
+
+def test_unreadable_kernel_stage(tmp_path, compiled):
+    """A kernel stage that was cut inside of a type names the file."""
+    step = compiled("blocks")
+    source = next(step.folder.glob("*_validate_*.ir"))
+    (tmp_path / source.name).symlink_to(source)
+    kernels = next((step.folder / "actor_set").glob("final_*.ir"))
+    (tmp_path / "actor_set").mkdir()
+    spoiled = kernels.read_text(encoding="utf-8").replace("[0], ", "[99], ")
+    (tmp_path / "actor_set" / kernels.name).write_text(spoiled, encoding="utf-8")
+    with pytest.raises(HalfwiseError, match="expected actors as MindSpore") as error:
         read_op_table(tmp_path, step.outline)
+    assert kernels.name in str(error.value)

@@ -56,12 +56,21 @@ def test_elements_without_shapes_are_refused():
         tensors_of("<Tuple[Tensor[Float32]*2], TupleShape((3))>")
 
 
-@given(st.lists(st.text("ab([{", max_size=3).map(lambda t: t + ")]}"[::1] * 0), max_size=5))
-def test_split_keeps_everything(parts):
-    """Parts without brackets or commas come back as they went in."""
-    plain = [part.strip("([{") or "x" for part in parts]
-    plain = [part.replace("(", "").replace("[", "").replace("{", "") or "x" for part in plain]
-    assert split_outside_brackets(", ".join(plain)) == plain
+nested = st.recursive(
+    st.text("abc%", min_size=1, max_size=3),
+    lambda inner: st.builds(
+        lambda parts, pair: pair[0] + ", ".join(parts) + pair[1],
+        st.lists(inner, max_size=3),
+        st.sampled_from(["()", "[]", "{}", "<>"]),
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(nested, max_size=5))
+def test_split_at_outer_commas_only(parts):
+    """Parts joined by commas come back as they went in, whatever commas stand inside their brackets."""
+    assert split_outside_brackets(", ".join(parts)) == parts
 
 
 def test_bytes_and_precision():

@@ -1,0 +1,95 @@
+"""What the switch away from oneDNN's reference convolution gains, and that it is left alone elsewhere."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from halfwise.evaluators.device_facts import ISA_VARIABLE, DeviceFacts, learn_device
+from halfwise.evaluators.evaluator import survey_workload
+from halfwise.evaluators.process import Limits
+from halfwise.evaluators.request import WorkloadRequest
+from halfwise.experiments.workloads import resolve_reference
+
+from .bench import Bench, Figure, Say, alternate
+from .jobs import TRIAL_STEPS_JOB, Steps, answer, least_step_cpu_s, steps_request
+
+FASTER_TARGET = 10
+NOT_SLOWER_TARGET = 1.05
+# Without the fix a step takes seconds; no fewer can be timed.
+CONVOLVING_STEPS, CONVOLVING_ROUNDS = 8, 2
+OTHER_STEPS, OTHER_ROUNDS = 60, 4
+
+
+def run(folder: Path, say: Say) -> tuple[Figure, ...]:
+    """Train with halfwise's choice of environment and without it, in turn."""
+    device = learn_device("CPU", folder / "device")
+    if ISA_VARIABLE in os.environ:
+        say(f"not applicable: {ISA_VARIABLE} is set, and halfwise leaves it to whoever set it")
+        return ()
+    if not device.reference_convolution:
+        say("not applicable: oneDNN picks a fast convolution on this CPU")
+        return ()
+    return _convolving(folder, device, say), _other(folder, device, say)
+
+
+def _convolving(folder: Path, device: DeviceFacts, say: Say) -> Figure:
+    chosen, plain = _both_ways(folder, device, "digits-resnet", CONVOLVING_STEPS, CONVOLVING_ROUNDS, say)
+    # The first step allocates and fills caches.
+    chosen_s, plain_s = (median(s for run in runs for s in run.wall_s[1:]) for runs in (chosen, plain))
+    say(f"digits-resnet: {1000 * chosen_s:.1f} ms a step with it, {1000 * plain_s:.1f} ms without")
+    return Figure(
+        "digits-resnet, how much faster with halfwise's choice", plain_s / chosen_s, "at least", FASTER_TARGET, "x"
+    )
+
+
+def _other(folder: Path, device: DeviceFacts, say: Say) -> Figure:
+    runs = _both_ways(folder, device, "text-transformer", OTHER_STEPS, OTHER_ROUNDS, say)
+    chosen_s, plain_s = map(least_step_cpu_s, runs)
+    say(f"text-transformer: {1000 * chosen_s:.1f} ms of CPU time a step with it, {1000 * plain_s:.1f} ms without")
+    return Figure(
+        "text-transformer, its step with halfwise's choice against without",
+        chosen_s / plain_s,
+        "at most",
+        NOT_SLOWER_TARGET,
+        "x",
+    )
+
+
+def _both_ways(
+    folder: Path, device: DeviceFacts, workload: str, steps: int, rounds: int, say: Say
+) -> tuple[list[Steps], list[Steps]]:
+    environment = _choice(folder, device, workload)
+    words = " ".join(f"{name}={value}" for name, value in environment.items()) or "nothing is set"
+    say(
+        f"{workload}: halfwise's choice is: {words}; {rounds} runs of {steps} float32 steps with it and without it"
+    )
+    chosen, plain = alternate(
+        rounds,
+        partial(_train, folder, workload, steps, environment),
+        partial(_train, folder, workload, steps, {}),
+    )
+    return chosen, plain
+
+
+def _choice(folder: Path, device: DeviceFacts, workload: str) -> Mapping[str, str]:
+    request = WorkloadRequest(
+        folder=folder / "survey",
+        target=device.target,
+        workload=resolve_reference(workload),
+        search_path=folder,
+    )
+    survey = survey_workload(request, Limits(time_s=300, memory_bytes=8 << 30))
+    return device.environment(survey.convolves)
+
+
+def _train(folder: Path, workload: str, steps: int, environment: Mapping[str, str]) -> Steps:
+    return answer(TRIAL_STEPS_JOB, steps_request(folder / "steps", workload, "O0", steps, environment), Steps)
+
+
+BENCH = Bench(
+    "convolution",
+    f"digits-resnet: at least {FASTER_TARGET}x faster with the convolution fix; text-transformer: not slower",
+    run,
+)

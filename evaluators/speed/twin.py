@@ -1,0 +1,110 @@
+"""Two processes, one under the policy and one in float32, that train in turn: the policy's side leads.
+
+They talk through two named pipes in a common folder: the leader writes a number of steps, the follower answers
+with what its block took; 0 ends it. Neither runs while the other is timed.
+"""
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ...policies import BUILTIN, parse_policy
+from ..device import use_device
+from ..step import TrainStep
+from ..training import as_tensors
+from ..trial import prepare
+from ..workload import Batch
+from ..workload_reference import load_workload
+from .comparison import Block, Comparison, Pair, compare
+from .twin_request import Done, TwinRequest
+
+ORDERS, ANSWERS = "orders", "answers"
+WARM_UP_STEPS = 5
+# A block must be long against the clocks' resolution and short against the drift of a shared machine.
+BLOCK_S = 0.25
+MIN_PAIRS = 8
+
+
+class _Side:
+    """One network in training, run block by block."""
+
+    def __init__(self, request: TwinRequest, policy: str) -> None:
+        asked = parse_policy(policy)
+        use_device(request.target, asked.mode)
+        workload = load_workload(request.workload, request.search_path)
+        self.step: TrainStep = prepare(workload, asked, request.seed).step
+        self.batches: Iterator[Batch] = workload.batches(request.seed)
+        self.block(WARM_UP_STEPS)
+
+    def block(self, steps: int) -> Block:
+        applied, waiting = 0, 0.0
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in range(steps):
+            asked = time.perf_counter()
+            tensors = as_tensors(next(self.batches))
+            waiting += time.perf_counter() - asked
+            applied += bool(self.step(*tensors)[1].asnumpy())
+        return Block(time.perf_counter() - wall, time.process_time() - cpu, waiting, applied)
+
+
+def lead(request: TwinRequest) -> Comparison:
+    """The policy's side: warm up, choose the length of a block, alternate until the ratio is known.
+
+    Raises:
+        ValueError: a block under the policy applied no update, so there is no speed to speak of.
+    """
+    side = _Side(request, request.policy)
+    with _pipe(request.meeting / ORDERS, "w") as orders, _pipe(request.meeting / ANSWERS, "r") as answers:
+        steps = max(2, round(BLOCK_S / (side.block(WARM_UP_STEPS).wall_s / WARM_UP_STEPS)))
+        try:
+            return _alternate(side, steps, request, orders, answers)
+        finally:
+            _write(orders, "0")
+
+
+def follow(request: TwinRequest) -> Done:
+    """The float32 side: run a block whenever the leader asks for one."""
+    side = _Side(request, str(BUILTIN["O0"].replace(mode=parse_policy(request.policy).mode)))
+    blocks = 0
+    with _pipe(request.meeting / ORDERS, "r") as orders, _pipe(request.meeting / ANSWERS, "w") as answers:
+        while steps := int(orders.readline() or 0):
+            block = side.block(steps)
+            _write(answers, " ".join(map(repr, block)))
+            blocks += 1
+    return Done(blocks=blocks)
+
+
+def _alternate(side: _Side, steps: int, request: TwinRequest, orders: IO[str], answers: IO[str]) -> Comparison:
+    deadline = time.monotonic() + request.budget_s
+    order = random.Random(request.seed)
+    pairs: list[Pair] = []
+    while True:
+        pairs.append(_pair(side, steps, order.random() < 0.5, orders, answers))
+        if len(pairs) < MIN_PAIRS:
+            continue
+        found = compare(pairs, request.target, steps)
+        if found.conclusive or time.monotonic() > deadline:
+            return found
+
+
+def _pair(side: _Side, steps: int, policy_first: bool, orders: IO[str], answers: IO[str]) -> Pair:
+    # In random order: whatever slows down the second of two would bend the ratio otherwise.
+    policy = side.block(steps) if policy_first else None
+    _write(orders, str(steps))
+    wall, cpu, waiting, applied = answers.readline().split()
+    policy = policy or side.block(steps)
+    if policy.applied == 0:
+        raise ValueError("no update was applied in a whole block: the policy does not train")
+    return Pair(policy, Block(float(wall), float(cpu), float(waiting), int(applied)))
+
+
+def _pipe(path: Path, mode: str) -> IO[str]:
+    return os.fdopen(os.open(path, os.O_WRONLY if mode == "w" else os.O_RDONLY), mode, encoding="utf-8")
+
+
+def _write(pipe: IO[str], line: str) -> None:
+    pipe.write(f"{line}\n")
+    pipe.flush()
