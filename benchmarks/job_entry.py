@@ -7,7 +7,7 @@ from halfwise.evaluators.request import Request
 from halfwise.evaluators.training import as_tensors
 
 # Imported although `enter` does not need it: a trial's process has it when its workload is built.
-from halfwise.evaluators.trial import prepare
+from halfwise.evaluators.prepared import prepare
 from halfwise.evaluators.workload_reference import load_workload
 from halfwise.policies import parse_policy
 

@@ -4,6 +4,8 @@ Verified on CPU only: GPU and Ascend go through the same calls, held by contract
 """
 
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import get_args
 
 import mindspore as ms
@@ -33,6 +35,17 @@ def use_device(target: Target, mode: Mode) -> None:
         reason = str(error).strip().splitlines()[0]
         raise HalfwiseError(f"MindSpore {ms.__version__} cannot use {target} here: {reason}") from error
     ms.set_context(mode=MODES[mode])
+
+
+@contextmanager
+def in_graph_mode() -> Iterator[None]:
+    """While this is open, Cells are compiled; afterwards the process is in the mode that it was in."""
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        yield
+    finally:
+        ms.set_context(mode=before)
 
 
 def peak_memory_bytes(target: Target) -> int:

@@ -11,9 +11,9 @@ from ..policies.ops import family
 from ..policies.text import parse_policy
 from .device import use_device
 from .outcome import Place
+from .prepared import prepare
 from .request import DiagnosisRequest
 from .training import as_tensors
-from .trial import prepare
 from .value_dump import DumpedOp, dump_everything, dumped_ops, producers, upstream
 from .workload_reference import load_workload
 

@@ -1,5 +1,6 @@
 """Tries policies: one process for a trial, another one to name the place where a trial went non-finite."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from ..policies.policy import Policy
 from .device_facts import DeviceFacts
 from .outcome import Metric, Outcome, Place
 from .process import Failure, Limits, run_job
-from .request import STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
+from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
 from .survey_result import SURVEY_JOB, Survey
 
 TRIAL_JOB = "halfwise.evaluators.trial:run_trial"
@@ -26,10 +27,14 @@ class Evaluator:
     steps: int
     limits: Limits
 
-    def evaluate(self, policy: Policy, name: str | None, folder: Path) -> Outcome:
+    def evaluate(
+        self, policy: Policy, name: str | None, folder: Path, trained: Mapping[str, Outcome] | None = None
+    ) -> Outcome:
         """Train the policy in a process of its own; whatever happens there becomes the outcome.
 
-        `folder` keeps the process's output, and nothing of the values that a diagnosis wrote.
+        `folder` keeps the process's output and the op table, and nothing of the values that a diagnosis wrote.
+        `trained` holds the outcomes of earlier trials by their training key: where the compiled step turns out to
+        be one of them, that outcome is given for this policy too.
         """
         request = TrialRequest(
             workload=self.workload,
@@ -42,10 +47,13 @@ class Evaluator:
             seed=self.seed,
             steps=self.steps,
             notes=self.device.notes(self.survey.convolves),
+            trained=frozenset(trained or {}),
         )
         found = run_job(TRIAL_JOB, request, Outcome, self.limits)
         if isinstance(found, Failure):
             return self._failed(request, found)
+        if found.cause == SAME_TRAINING and found.evidence and trained:
+            return found.with_figures_of(trained[found.evidence.training_key(policy)])
         return self._diagnosed(request, found)
 
     def _failed(self, request: TrialRequest, failure: Failure) -> Outcome:

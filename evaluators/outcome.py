@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from ..policies import Policy
+
 Status = Literal["trained", "infeasible", "failed"]
 Direction = Literal["maximize", "minimize"]
 
@@ -52,6 +54,25 @@ class Place(_Value):
         return words
 
 
+class Evidence(_Value):
+    """What the compiled training step says of the policy.
+
+    `asked_hash` is short for the asked op table: policies with equal tables are one training step. `summary` is
+    for people. `mismatches` are ops that do not compute in what was asked; `idle_entries` are entries of the
+    policy's op lists that name no op of the step, so that they change nothing.
+    """
+
+    asked_hash: str
+    summary: str
+    ops_matched: int
+    mismatches: tuple[str, ...] = ()
+    idle_entries: tuple[str, ...] = ()
+
+    def training_key(self, policy: Policy) -> str:
+        """Policies with equal keys train alike: same asked table, same loss scaling, same mode."""
+        return f"{self.asked_hash} {policy.mode} {policy.loss_scaling.model_dump_json()}"
+
+
 class StepTime(_Value):
     """Time of one training step on the trial's device: compilation excluded, after a warm-up, medians."""
 
@@ -93,4 +114,10 @@ class Outcome(_Value):
     peak_memory_bytes: int | None = None
     low_precision_layers: int | None = None
     layers: int | None = None
+    evidence: Evidence | None = None
     notes: tuple[str, ...] = ()
+
+    def with_figures_of(self, other: "Outcome") -> "Outcome":
+        """What another trial came to, for this outcome's policy: their training steps are one and the same."""
+        own = ("policy", "policy_name", "digest", "compile_time_s", "evidence", "layers", "low_precision_layers")
+        return other.model_copy(update={name: getattr(self, name) for name in own})

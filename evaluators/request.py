@@ -11,6 +11,13 @@ from .outcome import Metric, Place
 # Where a trial leaves the weights of a step that went wrong, for the diagnosis.
 STATE_FILE = "state-at-failure.ckpt"
 
+# The op table of a trial's compiled step.
+OPS_FILE = "ops.csv.gz"
+
+# Causes that the caller's process acts upon.
+NOT_APPLIED = "not applied"
+SAME_TRAINING = "same training as an earlier trial"
+
 Target = Literal["CPU", "GPU", "Ascend"]
 DeviceChoice = Literal["auto", "CPU", "GPU", "Ascend"]
 
@@ -42,13 +49,17 @@ class WorkloadRequest(Request):
 
 
 class TrialRequest(WorkloadRequest):
-    """Train `policy` (canonical text) for `steps` steps from `seed` and measure it."""
+    """Train `policy` (canonical text) for `steps` steps from `seed` and measure it.
+
+    `trained` holds the keys of trainings whose outcome is known: such a policy is not trained again.
+    """
 
     policy: str
     policy_name: str | None = None
     seed: NonNegativeInt
     steps: PositiveInt
     notes: tuple[str, ...] = ()
+    trained: frozenset[str] = frozenset()
 
     def identity(self, metric: Metric, mindspore_version: str) -> dict[str, Any]:
         """The fields of an outcome that say which trial it belongs to."""

@@ -1,8 +1,5 @@
 """The job that looks at a workload before a search: its layers, the ops in its graph, its lengths."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import mindspore as ms
@@ -11,6 +8,7 @@ from mindspore.train.anf_ir_pb2 import ModelProto
 
 from ..policies.rewrite import read_outline
 from .device import use_device
+from .graph_dump import dumped_graphs
 from .request import WorkloadRequest
 from .step import Predict
 from .survey_result import Survey, SurveyedCell
@@ -53,19 +51,3 @@ def _forward_ops(network: nn.Cell, workload: Workload, folder: Path) -> tuple[st
     model = ModelProto()
     model.ParseFromString((folder / "ms_output_optimize.pb").read_bytes())
     return tuple(sorted({node.op_type.removeprefix("PrimFunc_") for node in model.graph.node}))
-
-
-@contextmanager
-def dumped_graphs(folder: Path) -> Iterator[None]:
-    """While this is open, MindSpore writes the graphs that it compiles into `folder`."""
-    settings = {
-        "MS_DEV_SAVE_GRAPHS": "1",
-        "MS_DEV_SAVE_GRAPHS_PATH": str(folder),
-        "MS_DEV_DUMP_IR_PASSES": "validate",
-    }
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name in settings:
-            del os.environ[name]

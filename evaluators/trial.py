@@ -1,9 +1,8 @@
-"""The job of a trial's process: build, apply the policy, compile, train, evaluate, say what came of it."""
+"""The job of a trial's process: build, apply the policy, compile, prove, train, evaluate."""
 
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,40 +10,17 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn
 
-from ..policies.policy import Policy
 from ..policies.resolve import Assignment
-from ..policies.rewrite import apply, make_scaler
 from ..policies.text import parse_policy
-from .child import error_line
 from .device import peak_memory_bytes, use_device
 from .outcome import Outcome, Place
-from .request import STATE_FILE, TrialRequest
-from .step import Predict, TrainStep
-from .training import Training, as_tensors, train
+from .prepared import Prepared, prepare
+from .proven_step import compile_error, compile_proven
+from .request import NOT_APPLIED, OPS_FILE, SAME_TRAINING, STATE_FILE, TrialRequest
+from .step import Predict
+from .training import Training, train
 from .workload import Workload
 from .workload_reference import load_workload
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A workload's network under a policy, inside the training step that a trial runs."""
-
-    network: nn.Cell
-    step: TrainStep
-    assignments: tuple[Assignment, ...]
-
-
-def prepare(workload: Workload, policy: Policy, seed: int) -> Prepared:
-    """A fresh network with the policy on it and the step around it; every random number comes from `seed`."""
-    ms.set_seed(seed)
-    np.random.seed(seed)
-    network = workload.network()
-    rewritten = apply(policy, network)
-    optimizer = workload.optimizer(network.trainable_params())
-    inputs = len(workload.sample_batch().inputs)
-    step = TrainStep(network, workload.loss(), optimizer, make_scaler(policy.loss_scaling), inputs)
-    step.set_train()
-    return Prepared(network, step, rewritten.assignments)
 
 
 def run_trial(request: TrialRequest) -> Outcome:
@@ -61,9 +37,19 @@ def run_trial(request: TrialRequest) -> Outcome:
     prepared = prepare(workload, policy, request.seed)
     known = request.identity(workload.metric, ms.__version__) | _asked(prepared.assignments)
     try:
-        known["compile_time_s"] = _compile(prepared.step, workload, policy)
+        proven = compile_proven(prepared, workload, policy, request.folder)
     except (RuntimeError, TypeError, ValueError) as error:
-        return Outcome(**known, status="infeasible", cause="does not compile", message=error_line(error))
+        return Outcome(
+            **known, status="infeasible", cause="does not compile", message=compile_error(error, request.folder)
+        )
+    proven.table.to_csv(request.folder / OPS_FILE, index=False)
+    known |= {"evidence": proven.evidence}
+    if policy.mode == "graph":
+        known["compile_time_s"] = proven.compile_time_s
+    if proven.evidence.mismatches:
+        return Outcome(**known, status="failed", cause=NOT_APPLIED, message="; ".join(proven.evidence.mismatches))
+    if proven.evidence.training_key(policy) in request.trained:
+        return Outcome(**known, status="failed", cause=SAME_TRAINING)
     training = train(prepared.step, workload.batches(request.seed), request.steps)
     known |= _figures(training, workload.batch_size, request)
     known |= _judge(training, prepared, workload, request.folder)
@@ -76,16 +62,6 @@ def _asked(assignments: tuple[Assignment, ...]) -> dict[str, Any]:
     inner = [a for a in assignments if not any(other.startswith(f"{a.path}.") for other in paths) and a.path]
     low = [a for a in inner if a.precision in ("float16", "bfloat16")]
     return {"layers": len(inner), "low_precision_layers": len(low)}
-
-
-def _compile(step: TrainStep, workload: Workload, policy: Policy) -> float | None:
-    """Seconds to compile the step, without running it; None in PyNative mode, which compiles nothing."""
-    if policy.mode == "pynative":
-        return None
-    tensors = as_tensors(workload.sample_batch())
-    started = time.perf_counter()
-    step.compile(*tensors)
-    return time.perf_counter() - started
 
 
 def _figures(training: Training, batch_size: int, request: TrialRequest) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
 from .space_of import refuse_policy, space_of
 from .speed import speed_label, speed_of
-from .study_file import BASELINE, StudyFile, point_of, read_records
+from .study_file import BASELINE, StudyFile, point_of, read_records, trained_before
 from .tracking import Tracker
 from .workloads import resolve_reference
 
@@ -175,7 +175,9 @@ def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder) -> Trial
     place = folder.trial_folder(proposal.number)
     place.mkdir(parents=True, exist_ok=True)
     save_policy(proposal.policy, place / "policy.yaml")
-    outcome = _known(search, proposal, folder) or evaluator.evaluate(proposal.policy, proposal.name, place)
+    outcome = _known(search, proposal, folder) or evaluator.evaluate(
+        proposal.policy, proposal.name, place, trained_before(read_records(folder))
+    )
     write_json(outcome, place / "outcome.json")
     _tell(search, proposal.number, outcome)
     return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)

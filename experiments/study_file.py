@@ -40,6 +40,21 @@ def read_records(folder: StudyFolder) -> list[TrialRecord]:
     return records
 
 
+def trained_before(records: Sequence[TrialRecord]) -> dict[str, Outcome]:
+    """Outcomes by training key (see `Evidence`): a policy that compiles to the same step shares them.
+
+    Failed trials found out nothing and are left out.
+    """
+    found: dict[str, Outcome] = {}
+    for record in records:
+        outcome = record.outcome
+        if outcome.evidence is not None and outcome.status != "failed":
+            note = f"not trained again: the same training step as trial {record.number}"
+            key = outcome.evidence.training_key(record.policy)
+            found.setdefault(key, outcome.model_copy(update={"notes": (*outcome.notes, note)}))
+    return found
+
+
 def point_of(record: TrialRecord) -> Point:
     """The trial as fronts and choices see it."""
     outcome = record.outcome

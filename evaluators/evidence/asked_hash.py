@@ -10,8 +10,8 @@ def asked_hash(table: pd.DataFrame) -> str:
     """16 hex digits over layer, op, direction and asked precisions of every row, as a sorted list.
 
     Ids, shapes, kernels and the order of independent ops do not count, nor does the layer of an op that several
-    layers share: it depends on the order. Loss scaling and mode are not in the
-    graph's precisions: two policies that differ there may share a hash and still train differently.
+    layers share: it depends on the order. Loss scaling and mode are not in the graph's precisions: two policies
+    that differ there may share a hash and still train differently.
     """
     columns = ["direction", "op", "input_precisions", "output_precision"]
     pairs = zip(table["layer"], table["layer_certain"], strict=True)

@@ -38,7 +38,9 @@ def _assumed(device: Device, unit: Unit, what: str, rate: str | float) -> Rate:
     if isinstance(rate, str) and rate.startswith(_AS):
         like = getattr(device, unit).get(rate.removeprefix(_AS))
         if like is None:
-            raise InputError(f"device {device.name}: {what} cannot run {rate}: that {unit} rate is not known either")
+            raise InputError(
+                f"device {device.name}: {what} cannot run {rate}: that {unit} rate is not known either"
+            )
         return like.model_copy(update={"assumed": True, "source": f"{what} runs {rate}"})
     if isinstance(rate, str) or not 0 < rate < float("inf"):
         raise InputError(

@@ -192,4 +192,6 @@ class _Builder:
 
 
 def _has_floats(row) -> bool:
-    return row.compute_precision is not None and not (isinstance(row.compute_precision, float) and np.isnan(row.compute_precision))
+    return row.compute_precision is not None and not (
+        isinstance(row.compute_precision, float) and np.isnan(row.compute_precision)
+    )

@@ -18,13 +18,16 @@ _BYTES = 4
 class RowCosts:
     """Seconds of each row in float32 and in each precision that the device has figures for.
 
-    `fused_s`: an op that moves low data and computes in float32, as a device's fusion makes of a normalisation.
+    `arithmetic_s`, `moved` and `elements` are the row's float32 arithmetic alone, its bytes, and the elements of its
+    first output.
     """
 
     device: Device
     float32_s: np.ndarray
     low_s: dict[str, np.ndarray]
-    fused_s: np.ndarray
+    arithmetic_s: np.ndarray
+    moved: np.ndarray
+    elements: np.ndarray
 
     @property
     def precisions(self) -> tuple[str, ...]:
@@ -34,6 +37,12 @@ class RowCosts:
     def seconds(self, precision: str) -> np.ndarray:
         """By row."""
         return self.float32_s if precision == "float32" else self.low_s[precision]
+
+    def fused_saving_s(self, row: int, tensors: int) -> float:
+        """What a float32 op saves when as many of its tensors are low in memory."""
+        moved = self.moved[row] - tensors * 2 * self.elements[row]
+        fused = max(self.arithmetic_s[row], moved / self.device.bytes_per_s) + self.device.launch.si
+        return float(self.float32_s[row] - fused)
 
     def refuse(self, precision: str) -> None:
         """Raise the error for a precision without figures."""
@@ -51,7 +60,10 @@ def row_costs(table: pd.DataFrame, device: Device) -> RowCosts:
         asked = np.where(computes, precision, "").astype(object)
         if _priceable(names, costs.flops, device, precision):
             low[precision] = roofline_s(costs.flops, moved, names, asked, device)
-    return RowCosts(device, costs.seconds, low, roofline_s(costs.flops, moved, names, costs.precision, device))
+    alone = roofline_s(costs.flops, np.zeros_like(costs.flops), names, costs.precision, device)
+    arithmetic = alone - (costs.flops > 0) * device.launch.si
+    elements = np.array([prod(shapes[0]) if shapes else 0 for shapes in table["output_shapes"]])
+    return RowCosts(device, costs.seconds, low, arithmetic, costs.bytes, elements)
 
 
 def _priceable(names: np.ndarray, flops: np.ndarray, device: Device, precision: str) -> bool:

@@ -57,7 +57,9 @@ def op_costs(table: pd.DataFrame, device: Device) -> OpCosts:
         moved = moved - fused.saved_bytes
         runs &= ~fused.gone
     seconds = np.where(runs, roofline_s(flops, moved, names, precision, device), 0.0)
-    return OpCosts(flops, np.where(runs, moved, 0.0), precision, casts & runs, seconds, table["flops"].isna().to_numpy())
+    return OpCosts(
+        flops, np.where(runs, moved, 0.0), precision, casts & runs, seconds, table["flops"].isna().to_numpy()
+    )
 
 
 def roofline_s(

@@ -23,7 +23,9 @@ class Operand:
     shape: Shape
 
 
-def operands(row: Any, outputs: Mapping[int, Sequence[Shape]], known: Mapping[str, Shape], batch: int) -> list[Operand]:
+def operands(
+    row: Any, outputs: Mapping[int, Sequence[Shape]], known: Mapping[str, Shape], batch: int
+) -> list[Operand]:
     """The float operands of one row of a float32 op table, in order.
 
     `outputs` holds each producer's output shapes, `known` the shapes of Parameters as far as they are known. What
@@ -53,7 +55,9 @@ def _match(shapes, producers, named, taken, found, repeats: bool) -> Iterator[li
     if producers and shape in producers[0][1]:
         yield from _match(rest, producers[1:], named, [*taken, producers[0]], [*found, producers[0][0]], repeats)
     if named and named[0][1] in (None, shape):
-        yield from _match(rest, producers, named[1:], [*taken, (named[0][0], (shape,))], [*found, named[0][0]], repeats)
+        yield from _match(
+            rest, producers, named[1:], [*taken, (named[0][0], (shape,))], [*found, named[0][0]], repeats
+        )
     for source, outputs in reversed(taken):
         if repeats and shape in outputs:
             yield from _match(rest, producers, named, taken, [*found, source], repeats)

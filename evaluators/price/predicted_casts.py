@@ -1,4 +1,8 @@
-"""The casts that follow from what each op computes in: forward ones, and what the gradient makes of them."""
+"""The casts that follow from what each op computes in: forward ones, and what the gradient makes of them.
+
+Only edges of the flow whose ends differ are looked at; where a gradient comes from, and who takes it, is followed
+from there as far as it matters.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,88 +13,186 @@ from .flow import Edge, Flow
 _FLOAT32 = "float32"
 
 
-class PredictedCast(NamedTuple):
-    """A cast that a policy needs: what is cast, its elements, and the way.
+class CrossedEdge(NamedTuple):
+    """An edge of the flow (`FlowIndex.edges`) that needs a cast, forward or for its gradient."""
 
-    `source` is the flow op before it, or below zero a Parameter or input. `backward` casts carry a gradient to that
-    value.
-    """
-
-    source: int
-    elements: int
+    edge: int
     before: str
     after: str
     backward: bool
 
 
+@dataclass(frozen=True)
+class PredictedCasts:
+    """All casts of a step, those aside that the device takes into normalisations.
+
+    `fused_forward` are the flow ops that do so in the forward pass; `fused_backward` leads from those that do so
+    backwards to how many casts before their gradient op are taken in.
+    """
+
+    casts: list[CrossedEdge]
+    fused_forward: Collection[int]
+    fused_backward: dict[int, int]
+
+
 class _Gradient(NamedTuple):
-    """A gradient on its way back: the op and operand that it comes from, and its precision when it left them."""
+    """A gradient on its way back: the op and operand that it comes from, and its precision there.
+
+    `widened`: it has just been cast to float32.
+    """
 
     op: int
     operand: int
     precision: str
+    widened: bool
 
 
-def predict_casts(flow: Flow, precisions: Sequence[str], fused: Collection[int]) -> list[PredictedCast]:
-    """All casts of a step, when each op of the flow computes in `precisions` and the device fuses `fused` ops."""
-    return _Casts(flow, precisions, fused).find()
+class FlowIndex:
+    """A flow's edges as flat lists, and what is known of them whatever the policy."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        pairs = [(place, number) for place, op in enumerate(flow.ops) for number in range(len(op.edges))]
+        self.edges = [flow.ops[place].edges[number] for place, number in pairs]
+        self.places = [place for place, _ in pairs]
+        self.numbers = [number for _, number in pairs]
+        self.sources = [edge.source for edge in self.edges]
+        self.of_op: list[list[int]] = [[] for _ in flow.ops]
+        self.takers: list[list[int]] = [[] for _ in flow.ops]
+        for number, edge in enumerate(self.edges):
+            self.of_op[self.places[number]].append(number)
+            if edge.source >= 0 and edge.carries_gradient:
+                self.takers[edge.source].append(number)
+        self.as_data = [number for number, edge in enumerate(self.edges) if edge.as_data]
+
+    def group(self, source: int) -> int:
+        """One number for a value, however many equal ops make it."""
+        return self.flow.ops[source].group if source >= 0 else source
 
 
-@dataclass
+def predict_casts(index: FlowIndex, precisions: Sequence[str], fusable: Collection[int]) -> PredictedCasts:
+    """The casts, when each op of the flow computes in `precisions`.
+
+    `fusable` are the flow ops whose neighbouring casts the device's back end may take in (`fusion.fuse` is the
+    same rule on a table).
+    """
+    return _Casts(index, precisions, fusable).find()
+
+
 class _Casts:
-    flow: Flow
-    precisions: Sequence[str]
-    fused: Collection[int]
+    def __init__(self, index: FlowIndex, precisions: Sequence[str], fusable: Collection[int]) -> None:
+        self._index = index
+        # Parameters and inputs have places below zero: the end of the list.
+        leaves = 1 - min(index.sources, default=0)
+        self._precisions = [*precisions, *[_FLOAT32] * leaves]
+        self._own: dict[int, _Gradient] = {}
+        flow, edges = index.flow, index.edges
+        between = [place for place in fusable if self._widens_data(place)]
+        self._fused_forward = {place for place in between if self._narrows_output(place)}
+        carrying = [place for place in between if edges[index.of_op[place][0]].carries_gradient]
+        self._fused_backward = dict.fromkeys(carrying, 1)
+        for place in carrying:
+            self._fused_backward[place] += len(index.takers[place]) == 1 and self._own_gradient(place).widened
+        self._consumers = flow.consumers
 
-    def find(self) -> list[PredictedCast]:
-        self._forward: dict[tuple, PredictedCast] = {}
-        self._backward: dict[tuple, PredictedCast] = {}
-        self._gradients: list[list[_Gradient]] = [[] for _ in self.precisions]
-        for place in reversed(range(len(self.precisions))):
-            own = self._own_gradient(place)
-            for number, edge in enumerate(self.flow.ops[place].edges):
-                leaving = own if edge.passes_gradient else _Gradient(place, number, self.precisions[place])
-                self._cross(place, edge, leaving)
-        return [*self._forward.values(), *self._backward.values()]
+    def find(self) -> PredictedCasts:
+        index, precisions = self._index, self._precisions
+        forward: dict[tuple, tuple[CrossedEdge, bool]] = {}
+        backward: dict[tuple, tuple[CrossedEdge, bool]] = {}
+        for number, source in enumerate(index.sources):
+            place = index.places[number]
+            given, precision = precisions[source], precisions[place]
+            if given == precision:
+                continue
+            elements = index.edges[number].elements
+            key = (index.group(source), given, precision, elements)
+            _keep(forward, key, CrossedEdge(number, given, precision, False), self._taken_in(place, source))
+            if index.edges[number].carries_gradient:
+                gradient = self._leaving(number)
+                if gradient.precision != given:
+                    gone = place in self._fused_backward or (
+                        given == _FLOAT32 and self._is_needless(source, precision)
+                    )
+                    _keep(backward, (*gradient[:3], given), CrossedEdge(number, precision, given, True), gone)
+        casts = [cast for found in (forward, backward) for cast, gone in found.values() if not gone]
+        return PredictedCasts([*casts, *self._as_data()], self._fused_forward, self._fused_backward)
+
+    def _widens_data(self, place: int) -> bool:
+        source = self._index.flow.ops[place].edges[0].source
+        return source >= 0 and self._precisions[place] == _FLOAT32 != self._precisions[source]
+
+    def _narrows_output(self, place: int) -> bool:
+        takers = self._index.flow.consumers[place]
+        return bool(takers) and all(self._precisions[taker] != _FLOAT32 for taker in takers)
+
+    def _taken_in(self, place: int, source: int) -> bool:
+        """Whether a forward cast is part of the op before it, or of the one behind it and its gradient op."""
+        return source in self._fused_forward or (place in self._fused_forward and place in self._fused_backward)
+
+    def _is_needless(self, source: int, before: str) -> bool:
+        """Whether nobody reads the gradient of a value after its cast from `before` to float32.
+
+        Gradient ops may take the cast in, and where the gradient goes on to `before` again it was never cast.
+        """
+        if source < 0 or len(self._index.takers[source]) != 1:
+            return False
+        op = self._index.flow.ops[source]
+        if op.data_only:  # Its scale has a gradient even where its data has none.
+            return source in self._fused_backward
+        edges = [edge for edge in op.edges if edge.carries_gradient]
+        return all(self._passes_by(source, edge, before) for edge in edges)
+
+    def _passes_by(self, place: int, edge: Edge, before: str) -> bool:
+        if not edge.passes_gradient:
+            return place in self._fused_backward
+        given = self._precisions[edge.source]
+        return given == before or (given == _FLOAT32 and self._is_needless(edge.source, before))
 
     def _own_gradient(self, place: int) -> _Gradient:
-        """The gradient of an op's output: what reached it, or the sum of that."""
-        reached = self._gradients[place]
-        return reached[0] if len(reached) == 1 else _Gradient(place, -1, self.precisions[place])
+        """The gradient of an op's output: what its one taker gives, or the sum of several."""
+        if place not in self._own:
+            takers = self._index.takers[place]
+            alone = self._arriving(takers[0]) if len(takers) == 1 else None
+            self._own[place] = alone or _Gradient(place, -1, self._precisions[place], False)
+        return self._own[place]
 
-    def _cross(self, place: int, edge: Edge, gradient: _Gradient) -> None:
-        source, precision = edge.source, self.precisions[place]
-        given = self.precisions[source] if source >= 0 else _FLOAT32
-        if given != precision and not self._is_fused(place, edge):
-            self._cast_forward(edge, given, precision)
-            self._cast_back(edge, precision, given, gradient)
-        if edge.as_data:
-            self._cast_as_data(place, edge, precision)
-        if source >= 0 and edge.carries_gradient:
-            self._gradients[source].append(gradient)
+    def _leaving(self, number: int) -> _Gradient:
+        """The gradient that an op gives for one of its operands, before any cast."""
+        place = self._index.places[number]
+        if self._index.edges[number].passes_gradient:
+            return self._own_gradient(place)
+        return _Gradient(place, self._index.numbers[number], self._precisions[place], False)
 
-    def _cast_as_data(self, place: int, edge: Edge, precision: str) -> None:
-        """A float32 Parameter that goes to the data's low precision first and from there to the op's float32."""
-        data = self.flow.ops[place].edges[0].source
-        arrives = self.precisions[data] if data >= 0 else _FLOAT32
-        if arrives not in (_FLOAT32, precision):
-            lowered = (edge.source, place)
-            for before, after in ((_FLOAT32, arrives), (arrives, precision)):
-                if before == _FLOAT32 or after == _FLOAT32:
-                    self._forward[lowered, before, after] = PredictedCast(edge.source, edge.elements, before, after, False)
-                    self._backward[lowered, before, after] = PredictedCast(edge.source, edge.elements, after, before, True)
+    def _arriving(self, number: int) -> _Gradient:
+        """The same as it reaches the operand."""
+        gradient = self._leaving(number)
+        given = self._precisions[self._index.sources[number]]
+        if given == self._precisions[self._index.places[number]]:
+            return gradient
+        if gradient.precision == given:
+            # Low to float32 to the same low again is nothing, and MindSpore takes it out.
+            return gradient._replace(widened=False)
+        if given == _FLOAT32:
+            return gradient._replace(widened=True)
+        # What is cast down has lost something: from here on it is another value.
+        return gradient._replace(precision=given, widened=False)
 
-    def _cast_forward(self, edge: Edge, given: str, precision: str) -> None:
-        source = self.flow.ops[edge.source].group if edge.source >= 0 else edge.source
-        cast = PredictedCast(edge.source, edge.elements, given, precision, False)
-        self._forward[source, given, precision, edge.elements] = cast
+    def _as_data(self) -> list[CrossedEdge]:
+        """Float32 Parameters that go to the data's low precision first and from there to a float32 op."""
+        found = []
+        for number in self._index.as_data:
+            place = self._index.places[number]
+            arrives = self._precisions[self._index.edges[self._index.of_op[place][0]].source]
+            if self._precisions[place] == _FLOAT32 != arrives:
+                ways = (
+                    CrossedEdge(number, _FLOAT32, arrives, False),
+                    CrossedEdge(number, arrives, _FLOAT32, False),
+                )
+                back = [CrossedEdge(number, way.after, way.before, True) for way in ways]
+                found += [*ways, *(back if self._index.edges[number].carries_gradient else ())]
+        return found
 
-    def _cast_back(self, edge: Edge, precision: str, given: str, gradient: _Gradient) -> None:
-        # Low to float32 to the same low again is nothing, and MindSpore takes it out.
-        if edge.carries_gradient and gradient.precision != given:
-            cast = PredictedCast(edge.source, edge.elements, precision, given, True)
-            self._backward[gradient, given] = cast
 
-    def _is_fused(self, place: int, edge: Edge) -> bool:
-        """Whether the device's back end takes the casts of this edge into a normalisation on one of its ends."""
-        return place in self.fused or edge.source in self.fused
+def _keep(found: dict, key: tuple, cast: CrossedEdge, gone: bool) -> None:
+    """Note a cast; it is gone only if it is for everyone that asks for it."""
+    found[key] = (cast, gone and found.get(key, (cast, True))[1])

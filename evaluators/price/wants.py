@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from ...policies.outline import NetworkOutline
 from ...policies.policy import Policy
-from ...policies.precision import Precision
+from ...policies.precision import Precision, RulePrecision
 from ...policies.regions import Region, region_of
 from ...policies.resolve import Assignment, resolve
 from .flow import Flow, FlowOp
@@ -74,3 +74,27 @@ def _want(op: FlowOp, region: _Region) -> Want:
     if op.op in region.white or (op.data_only and region.lower_inputs):
         return region.precision
     return "float32" if op.op in region.black else FOLLOW
+
+
+class LayerWants:
+    """What layers want in each precision, worked out once: for searches that choose a precision for each layer.
+
+    Good for policies that differ in `default` and plain layer precisions alone; op rules need `wants`.
+    """
+
+    def __init__(self, base: Policy, outline: NetworkOutline, flow: Flow) -> None:
+        """`base` gives the op lists and the low precision; its layer rules are not used."""
+        uniform = base.replace(layers={})
+        self._flow = flow
+        self._wants = {
+            precision: wants(uniform.replace(default=precision), outline, flow)
+            for precision in ("float32", base.low_precision, "auto")
+        }
+
+    def of(self, precisions: Mapping[str, RulePrecision]) -> tuple[Want, ...]:
+        """The wants of each op, when each layer's own precision is as given; layers left out are float32."""
+        float32 = self._wants["float32"]
+        return tuple(
+            float32[place] if op.layer is None else self._wants[precisions.get(op.layer, "float32")][place]
+            for place, op in enumerate(self._flow.ops)
+        )

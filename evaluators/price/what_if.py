@@ -14,13 +14,30 @@ import numpy as np
 import pandas as pd
 
 from .devices import Device
-from .flow import Flow, FlowOp, build_flow
+from .flow import Flow, build_flow
 from .low_costs import RowCosts, row_costs
 from .precision_width import WIDTHS
-from .predicted_casts import PredictedCast, predict_casts
+from .predicted_casts import CrossedEdge, FlowIndex, PredictedCasts, predict_casts
 from .wants import FOLLOW, Want
 
 _FLOAT32 = "float32"
+
+
+@dataclass(frozen=True)
+class PredictedCast:
+    """A cast that a policy needs: the layers and ops at its ends, its elements, and its way.
+
+    The op before is "" where a Parameter or an input is cast. `backward` casts carry the gradient of the same edge.
+    """
+
+    layer_before: str | None
+    op_before: str
+    layer: str | None
+    op: str
+    elements: int
+    before: str
+    after: str
+    backward: bool
 
 
 @dataclass(frozen=True)
@@ -47,10 +64,18 @@ class WhatIf:
         self.device = device
         self.flow: Flow = build_flow(float32_table, batch_size)
         self._costs: RowCosts = row_costs(float32_table, device)
-        self._rows = self._varying_rows()
-        self._constant_s = float(np.delete(self._costs.float32_s, self._moving()).sum())
-        self._op_s = {precision: self._per_op(precision) for precision in self._costs.precisions}
-        self._fused_s, self._fusable = self._fused()
+        rows = self._varying_rows()
+        varying = [row for op in rows for row in op]
+        self._constant_s = float(np.delete(self._costs.float32_s, varying).sum())
+        self._op_s = {
+            precision: [float(self._costs.seconds(precision)[list(op)].sum()) for op in rows]
+            for precision in self._costs.precisions
+        }
+        self._index = FlowIndex(self.flow)
+        self._elements = [edge.elements for edge in self._index.edges]
+        self._shared = [place for place, op in enumerate(self.flow.ops) if op.group != place]
+        fused_ops = device.fused_casts.ops if device.fused_casts else ()
+        self._fusable = [place for place, op in enumerate(self.flow.ops) if op.op in fused_ops]
 
     def price(self, wants: Sequence[Want]) -> float:
         """Seconds of a step when each op of the flow computes as wanted (`wants.wants` asks a policy).
@@ -58,35 +83,27 @@ class WhatIf:
         Raises:
             InputError: the device lacks a figure for a precision that is wanted.
         """
-        return self.predict(wants).step_time_s
+        precisions = self._spread(wants)
+        return self._price(precisions, predict_casts(self._index, precisions, self._fusable))
 
     def predict(self, wants: Sequence[Want]) -> Prediction:
-        """What the compiled table would hold.
+        """What the compiled table would hold, and its price.
 
         Raises:
             InputError: as `price`.
         """
         precisions = self._spread(wants)
-        fused = self._fused_ops(precisions)
-        casts = self._casts(precisions, fused)
-        seconds = self._constant_s
-        counted: set[tuple[int, str]] = set()
-        for place, precision in enumerate(precisions):
-            key = (self.flow.ops[place].group, precision)
-            if key not in counted:
-                counted.add(key)
-                seconds += self._fused_s[place] if place in fused else self._seconds(precision)[place]
-        seconds += sum(self._cast_s(cast) for cast in casts)
-        return Prediction(tuple(precisions), tuple(casts), seconds)
+        found = predict_casts(self._index, precisions, self._fusable)
+        casts = tuple(map(self._described, found.casts))
+        return Prediction(tuple(precisions), casts, self._price(precisions, found))
 
-    def _seconds(self, precision: str) -> list[float]:
-        if precision not in self._op_s:
-            self._costs.refuse(precision)
-        return self._op_s[precision]
-
-    def _cast_s(self, cast: PredictedCast) -> float:
-        moved = cast.elements * (WIDTHS[cast.before] + WIDTHS[cast.after])
-        return moved / self.device.bytes_per_s + self.device.launch.si
+    def _price(self, precisions: Sequence[str], found: PredictedCasts) -> float:
+        seconds = self._constant_s + self._ops_s(precisions) + self._casts_s(found.casts)
+        for place in found.fused_forward:
+            seconds -= self._saved_s(self.flow.ops[place].rows[:1], 1)
+        for place, before in found.fused_backward.items():
+            seconds -= self._saved_s(self.flow.ops[place].rows[1:], before)
+        return seconds
 
     def _spread(self, wants: Sequence[Want]) -> list[str]:
         precisions: list[str] = []
@@ -98,40 +115,47 @@ class WhatIf:
             precisions.append(given.pop() if len(given) == 1 else _FLOAT32)
         return precisions
 
-    def _casts(self, precisions: list[str], fused: set[int]) -> list[PredictedCast]:
-        return predict_casts(self.flow, precisions, fused)
+    def _ops_s(self, precisions: Sequence[str]) -> float:
+        by_op = [self._seconds(precision)[place] for place, precision in enumerate(precisions)]
+        seconds = sum(by_op)
+        # Ops that float32 has made one are one again wherever they agree.
+        counted = {(self.flow.ops[place].group, precisions[self.flow.ops[place].group]) for place in self._shared}
+        for place in self._shared:
+            key = (self.flow.ops[place].group, precisions[place])
+            seconds -= by_op[place] if key in counted else 0.0
+            counted.add(key)
+        return seconds
 
-    def _fused_ops(self, precisions: list[str]) -> set[int]:
-        """Normalisations in float32 between low ops, where the device takes the casts into them."""
-        fused = set()
-        for place in self._fusable:
-            takers = self.flow.consumers[place]
-            source = self.flow.ops[place].edges[0].source
-            between = source >= 0 and precisions[source] != _FLOAT32 and takers
-            if precisions[place] == _FLOAT32 and between and all(precisions[t] != _FLOAT32 for t in takers):
-                fused.add(place)
-        return fused
+    def _seconds(self, precision: str) -> list[float]:
+        if precision not in self._op_s:
+            self._costs.refuse(precision)
+        return self._op_s[precision]
+
+    def _casts_s(self, casts: Sequence[CrossedEdge]) -> float:
+        moved = sum(self._elements[cast.edge] * (WIDTHS[cast.before] + WIDTHS[cast.after]) for cast in casts)
+        return moved / self.device.bytes_per_s + len(casts) * self.device.launch.si
+
+    def _described(self, cast: CrossedEdge) -> PredictedCast:
+        op = self.flow.ops[self._index.places[cast.edge]]
+        source = self._index.sources[cast.edge]
+        before = self.flow.ops[source] if source >= 0 else None
+        return PredictedCast(
+            layer_before=before.layer if before else None,
+            op_before=before.op if before else "",
+            layer=op.layer,
+            op=op.op,
+            elements=self._elements[cast.edge],
+            before=cast.before,
+            after=cast.after,
+            backward=cast.backward,
+        )
+
+    def _saved_s(self, rows: Sequence[int], casts_before: int) -> float:
+        """What rows save by moving low data: their output, and as many inputs as casts stood before them."""
+        return sum(self._costs.fused_saving_s(row, casts_before + 1) for row in rows)
 
     def _varying_rows(self) -> list[tuple[int, ...]]:
         sums: dict[int, list[int]] = {}
         for row, place in self.flow.sums.items():
             sums.setdefault(place, []).append(row)
         return [(*op.rows, *sums.get(place, ())) for place, op in enumerate(self.flow.ops)]
-
-    def _moving(self) -> list[int]:
-        return sorted({row for rows in self._rows for row in rows})
-
-    def _per_op(self, precision: str) -> list[float]:
-        seconds = self._costs.seconds(precision)
-        return [float(seconds[list(rows)].sum()) for rows in self._rows]
-
-    def _fused(self) -> tuple[dict[int, float], tuple[int, ...]]:
-        rule = self.device.fused_casts
-        if rule is None:
-            return {}, ()
-        fusable = [place for place, op in enumerate(self.flow.ops) if op.op in rule.ops]
-        low = self._costs.fused_s
-        return {place: self._fused_op_s(self.flow.ops[place], low) for place in fusable}, tuple(fusable)
-
-    def _fused_op_s(self, op: FlowOp, low: np.ndarray) -> float:
-        return float(low[list(op.rows)].sum())

@@ -15,7 +15,7 @@ from ...policies import BUILTIN, parse_policy
 from ..device import use_device
 from ..step import TrainStep
 from ..training import as_tensors
-from ..trial import prepare
+from ..prepared import prepare
 from ..workload import Batch
 from ..workload_reference import load_workload
 from .comparison import Block, Comparison, Pair, compare

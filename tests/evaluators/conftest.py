@@ -23,7 +23,12 @@ def run_trial(tmp_path: Path) -> RunTrial:
     """`run_trial("make_tiny", "O3", steps=30)` trains a tiny workload under a policy in a real process."""
 
     def run(
-        workload: str, policy: str = "O0", steps: int = 30, limits: Limits | None = None, seed: int = 1
+        workload: str,
+        policy: str = "O0",
+        steps: int = 30,
+        limits: Limits | None = None,
+        seed: int = 1,
+        trained: dict[str, Outcome] | None = None,
     ) -> Outcome:
         evaluator = Evaluator(
             workload=f"tiny_workloads:{workload}",
@@ -46,7 +51,7 @@ def run_trial(tmp_path: Path) -> RunTrial:
             limits=limits or Limits(time_s=120, memory_bytes=4 << 30),
         )
         number = len(list(tmp_path.iterdir()))
-        return evaluator.evaluate(parse_policy(policy), None, tmp_path / f"trial-{number}")
+        return evaluator.evaluate(parse_policy(policy), None, tmp_path / f"trial-{number}", trained)
 
     return run
 

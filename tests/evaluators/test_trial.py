@@ -1,8 +1,12 @@
 """Trials on tiny real networks: what trains, what does not, and why."""
 
 import math
+import re
 
+import pandas as pd
 import pytest
+
+from halfwise.policies import parse_policy
 
 LOW_BUT_FOR_THE_PRODUCT = "{default: float16, layers: {'square::Mul': float32}}"
 
@@ -104,7 +108,38 @@ def test_bfloat16_on_a_cpu_does_not_compile_and_harms_nothing(run_trial):
     outcome = run_trial("make_tiny", "{default: bfloat16}")
     assert outcome.status == "infeasible"
     assert outcome.cause == "does not compile"
+    assert re.fullmatch(
+        r"TypeError: Select CPU operator\[MatMul\] fail! Unsupported data type! \(.*/tiny_workloads\.py:\d+\)",
+        outcome.message,
+    )
     assert run_trial("make_tiny").status == "trained"
+
+
+def test_every_trial_is_proven(run_trial, tmp_path):
+    """The outcome says what the compiled step made of the policy, and its op table lies beside it."""
+    outcome = run_trial("make_tiny", "{default: float16, layers: {norm: float32}}")
+    assert outcome.evidence.mismatches == ()
+    assert outcome.evidence.summary.startswith("asked: 5 of 6 ops float16, 1 kept float32 by their layers")
+    table = pd.read_csv(tmp_path / "trial-0" / "ops.csv.gz")
+    norms = table[table["op"].isin(["LayerNorm", "LayerNormGrad"])]
+    assert list(norms["compute_precision"]) == ["float32"] * len(norms)
+    assert set(norms["layer"]) == {"norm"}
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_policies_that_ask_for_the_same_step_share_its_outcome(run_trial, mode):
+    """A policy whose asked table is known is not trained again; loss scaling and mode tell trainings apart."""
+    first = run_trial("make_tiny", f"{{default: float16, mode: {mode}}}")
+    key = first.evidence.training_key(parse_policy(first.policy))
+    by_layer = f"{{layers: {{first: float16, norm: float16, second: float16, .: float16}}, mode: {mode}}}"
+    second = run_trial("make_tiny", by_layer, trained={key: first})
+    assert second.losses == first.losses
+    assert second.policy != first.policy
+    assert second.trial_time_s == first.trial_time_s
+    other = run_trial(
+        "make_tiny", f"{{default: float16, mode: {mode}, loss_scaling: {{kind: none}}}}", trained={key: first}
+    )
+    assert other.trial_time_s != first.trial_time_s
 
 
 def test_losses_are_finite_or_none(run_trial):

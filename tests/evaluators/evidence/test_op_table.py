@@ -151,7 +151,7 @@ def test_unreadable_dump(tmp_path, compiled, spoil, expected):
 
 
 def test_missing_kernel_stage(tmp_path, compiled):
-    """Where a back end writes no kernel stage the asked stage is still there, and the kernel table says what lacks."""
+    """Where a back end writes no kernel stage there is still the asked one; the kernel table says what lacks."""
     step = compiled("blocks")
     source = next(step.folder.glob("*_validate_*.ir"))
     (tmp_path / source.name).symlink_to(source)
