@@ -2,12 +2,13 @@
 
 import time
 
+# Imported for its time alone: a trial's process has all of it behind it when its workload is built.
+import halfwise.evaluators.trial  # noqa: F401
 from halfwise.evaluators.device import use_device
+from halfwise.evaluators.prepared import prepare
+from halfwise.evaluators.proven_step import compile_proven
 from halfwise.evaluators.request import Request
 from halfwise.evaluators.training import as_tensors
-
-# Imported although `enter` does not need it: a trial's process has it when its workload is built.
-from halfwise.evaluators.prepared import prepare
 from halfwise.evaluators.workload_reference import load_workload
 from halfwise.policies import parse_policy
 
@@ -21,14 +22,14 @@ def enter(_: Request) -> Entry:
 
 def first_step(request: StepsRequest) -> FirstStep:
     """Build, compile and run one step, as a trial does."""
-    entered = time.monotonic()
+    entered_s = time.monotonic()
     policy = parse_policy(request.policy)
     use_device(request.target, policy.mode)
     workload = load_workload(request.reference, None)
-    step = prepare(workload, policy, seed=1).step
+    prepared = prepare(workload, policy, seed=1)
+    built_s = time.monotonic()
+    compile_proven(prepared, workload, policy, request.folder)
+    compiled_s = time.monotonic()
     tensors = as_tensors(next(workload.batches(1)))
-    built = time.monotonic()
-    step.compile(*tensors)
-    compiled = time.monotonic()
-    step(*tensors)[0].asnumpy()
-    return FirstStep(entered_s=entered, built_s=built, compiled_s=compiled, stepped_s=time.monotonic())
+    prepared.step(*tensors)[0].asnumpy()
+    return FirstStep(entered_s=entered_s, built_s=built_s, compiled_s=compiled_s, stepped_s=time.monotonic())

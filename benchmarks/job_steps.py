@@ -12,8 +12,8 @@ import numpy as np
 from mindspore import amp, nn
 
 from halfwise.evaluators.device import use_device
-from halfwise.evaluators.training import as_tensors, train
 from halfwise.evaluators.prepared import prepare
+from halfwise.evaluators.training import as_tensors, train
 from halfwise.evaluators.workload import Batch, Workload
 from halfwise.evaluators.workload_reference import load_workload
 from halfwise.policies import Policy, parse_policy

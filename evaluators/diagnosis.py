@@ -2,32 +2,31 @@
 
 import itertools
 import shutil
-from collections.abc import Mapping
 
 import mindspore as ms
-from mindspore import nn
+import pandas as pd
 
 from ..policies.ops import family
+from ..policies.rewrite import read_outline
 from ..policies.text import parse_policy
 from .device import use_device
+from .evidence import mark_layers, read_kernel_table, read_op_table
 from .outcome import Place
 from .prepared import prepare
 from .request import DiagnosisRequest
 from .training import as_tensors
-from .value_dump import DumpedOp, dump_everything, dumped_ops, producers, upstream
+from .value_dump import dump_everything, dumped_ops
 from .workload_reference import load_workload
-
-_ROOT_SCOPE = "network-"
 
 
 def run_diagnosis(request: DiagnosisRequest) -> Place:
     """The place completed by layer, op and direction, as far as the dump tells; always in graph mode.
 
-    The trial's weights at that step are read back, so only one step runs. An op that
-    MindSpore's back end made of another carries no layer: it gets that of the nearest op that feeds it.
+    The trial's weights at that step are read back, so only one step runs. A kernel that the back end put in
+    (a cast, a part of an op) stands for the nearest asked op that feeds it.
     """
-    dumps = request.folder / "values"
-    dump_everything(dumps)
+    dump = request.folder / "values"
+    dump_everything(dump)
     use_device(request.target, "graph")
     workload = load_workload(request.workload, request.search_path)
     policy = parse_policy(request.policy).replace(mode="graph")
@@ -35,39 +34,44 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
     ms.load_checkpoint(str(request.state), prepared.network)
     prepared.step.scaler.scale_value.set_data(ms.Tensor(request.loss_scale, ms.float32))
     batch = next(itertools.islice(workload.batches(request.seed), request.step, None))
+    mark_layers(prepared.network, dump / "graphs")
     prepared.step(*as_tensors(batch))[0].asnumpy()
-    bad = next((op for op in dumped_ops(dumps) if not op.finite()), None)
-    place = request.place if bad is None else _locate(bad, producers(dumps), prepared.network, request.place)
-    shutil.rmtree(dumps)
-    return place
+    bad = next((op for op in dumped_ops(dump) if not op.finite()), None)
+    if bad is None:
+        return request.place
+    ops = read_op_table(dump / "graphs", read_outline(prepared.network))
+    row = _asked_row(bad.name, read_kernel_table(dump / "graphs"), ops)
+    shutil.rmtree(dump)
+    return request.place if row is None else _completed(request.place, row)
 
 
-def _locate(bad: DumpedOp, feeds: Mapping[str, tuple[str, ...]], network: nn.Cell, place: Place) -> Place:
-    full_name = next((name for name in feeds if name.replace("/", "_") == bad.name), bad.name)
-    layers = (layer_of(name, network) for name in upstream(full_name, dict(feeds)))
-    return Place(
-        step=place.step,
-        layer=next((layer for layer in layers if layer is not None), None),
-        op=family(bad.op),
-        direction="gradient" if bad.name.startswith("Gradients") else "forward",
-    )
+def _completed(place: Place, row: pd.Series) -> Place:
+    return place.model_copy(update={"layer": row["layer"], "op": row["op"], "direction": row["direction"]})
 
 
-def layer_of(full_name: str, network: nn.Cell) -> str | None:
-    """The path in the user's network that an op's scope speaks of; "" is the network, None is outside of it.
+def _asked_row(dumped_name: str, kernels: pd.DataFrame, ops: pd.DataFrame) -> pd.Series | None:
+    """The op table's row for a dumped kernel; dumps write "/" in names as "_"."""
+    found = kernels.index[kernels["name"].str.replace("/", "_") == dumped_name]
+    front, seen = list(found), set(found)
+    while front:
+        for kernel in front:
+            row = _row_of(kernels.loc[kernel], kernels, ops)
+            if row is not None:
+                return row
+        # A cast of the back end: its value is that of the op before it.
+        front = [feeder for kernel in front for feeder in kernels.at[kernel, "producers"] if feeder not in seen]
+        seen.update(front)
+    return None
 
-    A scope reads "Default/network-Net/blocks-CellList/0-Block/Mul-op0". For ops written in the `construct` of
-    a class that has several instances MindSpore writes the first instance's scope.
-    """
-    scopes = full_name.split("/")[:-1]
-    root = next((at for at, scope in enumerate(scopes) if scope.startswith(_ROOT_SCOPE)), None)
-    if root is None:
+
+def _row_of(kernel: pd.Series, kernels: pd.DataFrame, ops: pd.DataFrame) -> pd.Series | None:
+    """The op that a kernel was matched with, else the only one left that it can be for."""
+    if kernel["asked_id"] is not None:
+        return ops.loc[kernel["asked_id"]]
+    if kernel["is_cast"]:
         return None
-    path, cell = [], network
-    for scope in scopes[root + 1 :]:
-        child = next((n for n, c in cell._cells.items() if f"{n}-{type(c).__name__}" == scope), None)
-        if child is None:
-            break
-        path.append(child)
-        cell = cell._cells[child]
-    return ".".join(path)
+    left = ops[(ops["op"] == family(kernel["op"])) & ~ops["id"].isin(set(kernels["asked_id"].dropna()))]
+    left = left[left["output_shapes"] == kernel["output_shapes"]]
+    if len(left) > 1:
+        left = left[left["output_precision"] == kernel["output_precision"]]
+    return left.iloc[0] if len(left) and left["layer"].nunique(dropna=False) == 1 else None

@@ -36,22 +36,29 @@ class Metric:
 class Place(_Value):
     """Where a trial went non-finite: the first step from which on it stayed so, and the first op in it.
 
-    Layer and op are None where the diagnosis could not tell; the layer "" is the network itself.
+    Op is None where the diagnosis could not tell. The layer "" is the network itself; an op outside of it, such
+    as one of the loss, has None.
     """
 
     step: int
     layer: str | None = None
     op: str | None = None
-    direction: Literal["forward", "gradient"] | None = None
+    direction: Literal["forward", "loss", "gradient", "scaling", "update"] | None = None
 
     def __str__(self) -> str:
         """In a user's words, such as "step 0, op Mul of blocks.0.attention (forward)"."""
         words = f"step {self.step}"
         if self.op is not None:
-            words += f", op {self.op} of {self.layer or 'the network itself'}"
+            words += f", op {self.op} of {self._owner}"
         if self.direction is not None:
             words += f" ({self.direction})"
         return words
+
+    @property
+    def _owner(self) -> str:
+        if self.layer is None:
+            return "the training step"
+        return self.layer or "the network itself"
 
 
 class Evidence(_Value):

@@ -1,29 +1,33 @@
-"""The job that looks at a workload before a search: its layers, the ops in its graph, its lengths."""
+"""The job that looks at a workload before a search: its layers, the ops that each computes, its lengths."""
 
-from pathlib import Path
+from collections.abc import Iterable
 
 import mindspore as ms
-from mindspore import nn
-from mindspore.train.anf_ir_pb2 import ModelProto
+import pandas as pd
 
+from ..policies import BUILTIN, OP_CLASSES, NetworkOutline
+from ..policies.errors import InputError
 from ..policies.rewrite import read_outline
 from .device import use_device
-from .graph_dump import dumped_graphs
+from .prepared import Prepared, prepare
+from .proven_step import ProvenStep, compile_error, compile_proven
 from .request import WorkloadRequest
-from .step import Predict
 from .survey_result import Survey, SurveyedCell
-from .training import as_tensors
 from .workload import Workload
 from .workload_reference import load_workload
 
 
 def run_survey(request: WorkloadRequest) -> Survey:
-    """Build the workload's network once, in float32, and write down what is there; nothing is trained."""
+    """Compile the workload's training step once, in float32, and write down what is there; nothing is run.
+
+    Raises:
+        InputError: the workload is wrong, or MindSpore cannot compile it: its words, and the user's file and line.
+    """
     use_device(request.target, "graph")
     workload = load_workload(request.workload, request.search_path)
-    ms.set_seed(0)
-    network = workload.network()
-    outline = read_outline(network)
+    prepared = prepare(workload, BUILTIN["O0"], seed=0)
+    proven = _compile(prepared, workload, request)
+    parameters = prepared.network.trainable_params()
     return Survey(
         workload=workload.name,
         metric=workload.metric.name,
@@ -31,23 +35,34 @@ def run_survey(request: WorkloadRequest) -> Survey:
         batch_size=workload.batch_size,
         trial_steps=workload.trial_steps,
         full_steps=workload.full_steps,
-        parameters=sum(parameter.size for parameter in network.trainable_params()),
+        parameters=sum(parameter.size for parameter in parameters),
         mindspore_version=ms.__version__,
-        cells=tuple(
-            SurveyedCell(path=cell.path, aliases=cell.aliases, type_names=cell.type_names)
-            for cell in outline.cells
-        ),
-        ops=_forward_ops(network, workload, request.folder / "graphs"),
+        cells=_cells(read_outline(prepared.network), proven.table),
     )
 
 
-def _forward_ops(network: nn.Cell, workload: Workload, folder: Path) -> tuple[str, ...]:
-    """Names of the ops in the network's compiled forward graph, sorted; the graph is dumped and not run."""
-    forward = Predict(network)
-    forward.set_train()
-    inputs = len(workload.sample_batch().inputs)
-    with dumped_graphs(folder):
-        forward.compile(*as_tensors(workload.sample_batch())[:inputs])
-    model = ModelProto()
-    model.ParseFromString((folder / "ms_output_optimize.pb").read_bytes())
-    return tuple(sorted({node.op_type.removeprefix("PrimFunc_") for node in model.graph.node}))
+def _compile(prepared: Prepared, workload: Workload, request: WorkloadRequest) -> ProvenStep:
+    try:
+        return compile_proven(prepared, workload, BUILTIN["O0"], request.folder)
+    except (RuntimeError, TypeError, ValueError) as error:
+        words = compile_error(error, request.folder)
+        raise InputError(f"MindSpore cannot compile the training step of {workload.name}: {words}") from error
+
+
+def _cells(outline: NetworkOutline, table: pd.DataFrame) -> tuple[SurveyedCell, ...]:
+    """Every Cell with the ops of its own whose precision a policy decides."""
+    governed = table[(table["direction"] == "forward") & table["graph_op"].isin(OP_CLASSES)]
+    governed = governed[governed["compute_precision"].notna()]
+    return tuple(
+        SurveyedCell(
+            path=cell.path,
+            aliases=cell.aliases,
+            type_names=cell.type_names,
+            ops=_sorted(governed["op"][governed["layer"] == cell.path]),
+        )
+        for cell in outline.cells
+    )
+
+
+def _sorted(ops: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(ops)))

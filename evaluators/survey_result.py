@@ -2,23 +2,25 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from ..policies import CellOutline, NetworkOutline
 from .outcome import Direction
 
 SURVEY_JOB = "halfwise.evaluators.survey:run_survey"
 
 
 class SurveyedCell(BaseModel):
-    """One Cell of the network, as `policies.outline.CellOutline` has it."""
+    """One Cell of the network, and the ops of its own that compute floats, by the names that policies use."""
 
     model_config = ConfigDict(frozen=True)
 
     path: str
     aliases: tuple[str, ...]
     type_names: tuple[str, ...]
+    ops: tuple[str, ...]
 
 
 class Survey(BaseModel):
-    """What a search needs to know of a workload; `ops` are MindSpore's names of the forward graph's ops."""
+    """What a search needs to know of a workload."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,9 +33,18 @@ class Survey(BaseModel):
     parameters: int
     mindspore_version: str
     cells: tuple[SurveyedCell, ...]
-    ops: tuple[str, ...]
+
+    @property
+    def outline(self) -> NetworkOutline:
+        """The network as policies see it."""
+        return NetworkOutline(tuple(CellOutline(c.path, c.aliases, c.type_names) for c in self.cells))
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """Every op of the forward pass whose precision a policy decides, sorted."""
+        return tuple(sorted({op for cell in self.cells for op in cell.ops}))
 
     @property
     def convolves(self) -> bool:
-        """Whether any op of the forward graph is a convolution."""
+        """Whether any op of the forward pass is a convolution."""
         return any(op.startswith("Conv") for op in self.ops)

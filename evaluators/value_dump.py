@@ -1,17 +1,11 @@
-"""MindSpore's own dump: the values of every op of one step, and the kernel graph that says who feeds whom."""
+"""MindSpore's own dump: the values of every op of one step, and the graphs that they belong to."""
 
 import json
 import os
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-_NODE = re.compile(r"^%(\d+) = [\w.]+:(\S+?)\((.*)\)\s*$")
-_NAME = re.compile(r"^\s*# AID : \d+_(.*)$")
-_OPERAND = re.compile(r"%(\d+)")
 
 
 @dataclass(frozen=True)
@@ -29,7 +23,7 @@ class DumpedOp:
 
 
 def dump_everything(folder: Path) -> None:
-    """Make this process write every op's values and its kernel graph into `folder`; call it before any op."""
+    """Make this process write every op's values, and its graphs, into `folder`; call it before any op."""
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "common_dump_settings": {
@@ -66,38 +60,3 @@ def dumped_ops(folder: Path) -> list[DumpedOp]:
         op, name, _, _, stamp = file.name.split(".")[:5]
         found.append((int(stamp), DumpedOp(op, name, file)))
     return [op for _, op in sorted(found, key=lambda pair: pair[0])]
-
-
-def producers(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Full name of each kernel ("Default/network-Net/…/Mul-op0") to those of the kernels that feed it."""
-    feeds: dict[str, tuple[str, ...]] = {}
-    for file in (folder / "graphs" / "actor_set").glob("final_actor_set_kernel_graph*.ir"):
-        for block in file.read_text(encoding="utf-8", errors="replace").split("Base Block")[1:]:
-            feeds |= _block_producers(block)
-    return feeds
-
-
-def _block_producers(block: str) -> dict[str, tuple[str, ...]]:
-    names: dict[str, str] = {}
-    operands: dict[str, list[str]] = {}
-    current = ""
-    for line in block.splitlines():
-        if node := _NODE.match(line):
-            current = node.group(1)
-            operands[current] = _OPERAND.findall(node.group(3))
-        elif name := _NAME.match(line):
-            names[current] = name.group(1)
-    return {
-        names[number]: tuple(names[feeder] for feeder in feeders if feeder in names)
-        for number, feeders in operands.items()
-        if number in names
-    }
-
-
-def upstream(name: str, feeds: dict[str, tuple[str, ...]]) -> Iterator[str]:
-    """The kernel itself, then those that feed it, nearest first."""
-    seen, front = {name}, [name]
-    while front:
-        yield from front
-        front = [feeder for kernel in front for feeder in feeds.get(kernel, ()) if feeder not in seen]
-        seen.update(front)

@@ -32,7 +32,8 @@ class Experiment(BaseModel):
     every policy that is tried, the built-in levels included. `precisions` are the choices for a layer; None means
     whatever the device computes. `policies` are tried after the levels: under a name, a policy file (its path
     relative to the experiment file) or a policy's text. `tolerance` is relative to float32's quality. `steps`
-    overrides the workload's own trial length.
+    overrides the workload's own trial length. `tie` gives repeated blocks one choice; auto does so in networks
+    with more than 24 layers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -49,6 +50,7 @@ class Experiment(BaseModel):
     mode: Mode = "graph"
     loss_scaling: LossScaling = DynamicLossScaling()
     levels: bool = True
+    tie: Literal["auto", "blocks", "none"] = "auto"
     policies: dict[str, str] = {}
     tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.005
     steps: PositiveInt | None = None

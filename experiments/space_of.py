@@ -1,21 +1,21 @@
 """The search space of a workload: which layers and ops of its network may be chosen, and among what."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..evaluators.device_facts import DeviceFacts
 from ..evaluators.survey_result import Survey, SurveyedCell
-from ..policies import CellOutline, NetworkOutline, Policy, RulePrecision, region_of, resolve
+from ..policies import Policy, RulePrecision, region_of, resolve
 from ..policies.errors import InputError
-from ..policies.ops import OP_CLASSES, family
 from ..search.space import LayerGroup, SearchSpace
 from .experiment_file import Experiment
 
-# They only hold other Cells and compute nothing themselves.
-_CONTAINERS = {"nn.CellList", "nn.SequentialCell", "nn.CellDict"}
+# Repeated blocks are tied by themselves in networks with more layers than this.
+TIED_FROM = 24
 
 
 def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> SearchSpace:
-    """Every layer of the network with what the device computes, and every listable op of its forward graph.
+    """Every layer that computes floats, with what the device computes, and every op of the forward pass.
 
     Raises:
         InputError: the experiment asks for a precision that the device does not compute.
@@ -25,11 +25,12 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     else:
         choices = experiment.precisions
     refuse_missing(device, (*choices, experiment.low_precision), "the experiment file")
-    layers = [cell.path for cell in survey.cells if _computes(cell)] or [""]
+    layers = [cell for cell in survey.cells if cell.ops]
+    tied = experiment.tie == "blocks" or (experiment.tie == "auto" and len(layers) > TIED_FROM)
     return SearchSpace(
-        groups=tuple(LayerGroup(path, (path,)) for path in layers),
+        groups=tied_blocks(layers) if tied else tuple(LayerGroup(cell.path, (cell.path,)) for cell in layers),
         layer_choices=choices,
-        ops=tuple(sorted({family(op) for op in survey.ops if op in OP_CLASSES})),
+        ops=survey.ops,
         low_precision=experiment.low_precision,
         loss_scaling=experiment.loss_scaling,
         mode=experiment.mode,
@@ -42,9 +43,8 @@ def refuse_policy(policy: Policy, name: str, survey: Survey, device: DeviceFacts
     Raises:
         InputError: a rule matches nothing, rules clash, or a precision is missing; the message names the policy.
     """
-    cells = tuple(CellOutline(cell.path, cell.aliases, cell.type_names) for cell in survey.cells)
     try:
-        for assignment in resolve(policy, NetworkOutline(cells)):
+        for assignment in resolve(policy, survey.outline):
             region_of(assignment, policy)
     except InputError as error:
         raise InputError(f"policy {name}: {error}") from error
@@ -69,5 +69,17 @@ def refuse_missing(device: DeviceFacts, precisions: Sequence[str], who: str) -> 
             )
 
 
-def _computes(cell: SurveyedCell) -> bool:
-    return bool(cell.path) and cell.type_names[0] not in _CONTAINERS
+def tied_blocks(layers: Sequence[SurveyedCell]) -> tuple[LayerGroup, ...]:
+    """One group for the layers of repeated blocks that differ in a number only: `blocks.0.mlp`, `blocks.1.mlp`.
+
+    They must be of one class and compute the same ops. A group is called after its paths, with * for the number.
+    """
+    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for cell in layers:
+        name = ".".join("*" if part.isdigit() else part for part in cell.path.split("."))
+        groups.setdefault((name, cell.type_names, cell.ops), []).append(cell.path)
+    names = Counter(name for name, _, _ in groups)
+    return tuple(
+        LayerGroup(name if len(paths) > 1 and names[name] == 1 else paths[0], tuple(paths))
+        for (name, _, _), paths in groups.items()
+    )

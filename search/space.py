@@ -105,7 +105,9 @@ class SearchSpace:
 
     def describe(self) -> str:
         """One line for people: how many layers and ops, their choices, and how many policies that makes."""
-        parts = [_times(len(self.groups), "layer", self.layer_choices)]
+        layers = sum(len(group.paths) for group in self.groups)
+        noun = "layer" if layers == len(self.groups) else f"group of {layers} layers"
+        parts = [_times(len(self.groups), noun, self.layer_choices)]
         counts = Counter(_op_choices(op) for op in self.ops)
         parts += [_times(count, "op", allowed) for allowed, count in sorted(counts.items(), reverse=True)]
         sizes = [len(allowed) for allowed in self.parameters().values()]
@@ -130,7 +132,9 @@ def _op_choices(op: str) -> tuple[str, ...]:
 
 
 def _times(count: int, noun: str, choices: Iterable[str]) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'} x {{{', '.join(choices)}}}"
+    first, *rest = noun.split(" ", 1)
+    plural = " ".join([first if count == 1 else f"{first}s", *rest])
+    return f"{count} {plural} x {{{', '.join(choices)}}}"
 
 
 def _refuse_twice(what: str, names: Iterable[str]) -> None:

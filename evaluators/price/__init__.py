@@ -1,24 +1,38 @@
 """Prices: what a training step would take on a device that need not be there."""
 
 from .assume import assume
+from .boundaries import Boundary, cast_report
 from .device_file import load_devices
 from .devices import Device, Figure, find_device
+from .differences import Difference, differences
 from .memory import Memory, price_memory
 from .price import CastCost, OpCost, Price, price_table
-from .boundaries import Boundary, cast_report
+from .wants import FOLLOW, LayerWants, Want, wants
+from .what_if import PredictedCast, Prediction, WhatIf
+from .words import describe
 
 __all__ = [
+    "FOLLOW",
     "Boundary",
     "CastCost",
     "Device",
+    "Difference",
     "Figure",
+    "LayerWants",
     "Memory",
     "OpCost",
+    "PredictedCast",
+    "Prediction",
     "Price",
+    "Want",
+    "WhatIf",
     "assume",
     "cast_report",
+    "describe",
+    "differences",
     "find_device",
     "load_devices",
     "price_memory",
     "price_table",
+    "wants",
 ]

@@ -4,7 +4,7 @@ import datetime
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +13,10 @@ from ...policies.near_miss import hint
 
 Unit = Literal["matrix", "vector"]
 """The part of a device that an op runs on: matrix products and convolutions, or everything else."""
+
+UNITS: tuple[Unit, ...] = ("matrix", "vector")
+
+UnitT = TypeVar("UnitT", bound=str)
 
 _TO_SI: Mapping[str, float] = MappingProxyType(
     {"TFLOP/s": 1e12, "GFLOP/s": 1e9, "TB/s": 1e12, "GB/s": 1e9, "GB": 1e9, "us": 1e-6, "share": 1.0}
@@ -23,11 +27,11 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Figure(_Frozen):
+class Figure(_Frozen, Generic[UnitT]):
     """One figure, where it comes from and when that was read; `assumed` when it has no source yet."""
 
     value: float = Field(gt=0, allow_inf_nan=False)
-    unit: str
+    unit: UnitT
     source: str = Field(min_length=1)
     date: datetime.date
     assumed: bool = False
@@ -43,36 +47,28 @@ class Figure(_Frozen):
         return f"{words} (assumed)" if self.assumed else words
 
 
-class Rate(Figure):
+class Rate(Figure[Literal["TFLOP/s", "GFLOP/s"]]):
     """Arithmetic per second."""
 
-    unit: Literal["TFLOP/s", "GFLOP/s"]
 
-
-class Bandwidth(Figure):
+class Bandwidth(Figure[Literal["TB/s", "GB/s"]]):
     """Bytes per second."""
 
-    unit: Literal["TB/s", "GB/s"]
 
-
-class Size(Figure):
+class Size(Figure[Literal["GB"]]):
     """Bytes; a GB is 10^9 of them."""
 
-    unit: Literal["GB"]
 
-
-class Duration(Figure):
+class Duration(Figure[Literal["us"]]):
     """Seconds; nothing at all is a fair figure here."""
 
     value: float = Field(ge=0, allow_inf_nan=False)
-    unit: Literal["us"]
 
 
-class Share(Figure):
+class Share(Figure[Literal["share"]]):
     """A part of a whole, above 0 and up to 1."""
 
     value: float = Field(gt=0, le=1)
-    unit: Literal["share"]
 
 
 class FusedCasts(_Frozen):
@@ -149,7 +145,7 @@ class Device(DeviceFigures):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a price for this device takes for granted without a source, in words."""
-        figures: dict[str, Figure] = {
+        figures: dict[str, Figure[Any]] = {
             "launch cost an op": self.launch,
             "reachable part of each peak": self.reachable,
             **{f"{precision} matrix rate": rate for precision, rate in self.matrix.items()},
@@ -160,8 +156,8 @@ class Device(DeviceFigures):
 
     def _unknown(self, figure: str, field: str) -> str:
         return (
-            f"device {self.name} cannot be priced: its {figure} is not known ({field} is absent); give it in a device "
-            "file of your own, calibrate on the device, or state an assumption for it"
+            f"device {self.name} cannot be priced: its {figure} is not known ({field} is absent); give it in a "
+            "device file of your own, calibrate on the device, or state an assumption for it"
         )
 
 

@@ -1,4 +1,4 @@
-"""The forward pass of a float32 op table as values that flow, once and for all: what a what-if price walks over."""
+"""The forward pass of a float32 op table as values that flow: what a what-if price walks over."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from ...policies.ops import OP_CLASSES
 from .operands import Operand, operands
 
 # The gradient of these reaches an operand of the output's own shape as it is: no op stands between.
-_PASSES_GRADIENT = frozenset("Add AddN BiasAdd AddExt TensorAdd AddV2".split())
+_PASSES_GRADIENT = frozenset({"Add", "AddExt", "AddN", "AddV2", "BiasAdd", "TensorAdd"})
 
 # MindSpore's own layers around these write `gamma.astype(x.dtype)`: nothing to see in float32.
 _CASTS_PARAMETERS_TO_DATA = frozenset({"LayerNorm", "GroupNorm"})
@@ -40,7 +40,8 @@ class FlowOp:
 
     `layer` is None in the loss. `data_only`: an in-place normalisation, of which only the first operand is ever
     low. `rows` are the op's own row and those of its gradient ops. `group`: the place of the first of several
-    ops that float32 has made one, since they were equal; each of them stands in the flow.
+    ops that float32 has made one, since they were equal; each of them stands in the flow. `is_view`: it moves
+    nothing.
     """
 
     row: int
@@ -50,6 +51,7 @@ class FlowOp:
     edges: tuple[Edge, ...]
     rows: tuple[int, ...]
     group: int
+    is_view: bool
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ class _Builder:
             edges=edges[:1] if data_only else edges,
             rows=(self._row_of[row.id], *(self._gradients[row.id] if group == len(self._carries) - 1 else ())),
             group=group,
+            is_view=row.bytes_written == 0,
         )
 
     def _edge(self, row, layer: str | None, operand: Operand) -> Edge:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...policies.errors import InputError
 from ...policies.ops import OP_CLASSES
-from .devices import Device
+from .devices import UNITS, Device, Unit
 from .op_costs import op_costs, op_names, roofline_s, unit_of
 
 _BYTES = 4
@@ -18,8 +18,8 @@ _BYTES = 4
 class RowCosts:
     """Seconds of each row in float32 and in each precision that the device has figures for.
 
-    `arithmetic_s`, `moved` and `elements` are the row's float32 arithmetic alone, its bytes, and the elements of its
-    first output.
+    `arithmetic_s`, `moved` and `elements` are the row's float32 arithmetic alone, its bytes, and the elements of
+    its first output.
     """
 
     device: Device
@@ -46,7 +46,7 @@ class RowCosts:
 
     def refuse(self, precision: str) -> None:
         """Raise the error for a precision without figures."""
-        for unit in ("matrix", "vector"):
+        for unit in UNITS:
             self.device.flops_per_s(unit, precision)
 
 
@@ -67,7 +67,7 @@ def row_costs(table: pd.DataFrame, device: Device) -> RowCosts:
 
 
 def _priceable(names: np.ndarray, flops: np.ndarray, device: Device, precision: str) -> bool:
-    units = {unit_of(name) for name, count in zip(names, flops, strict=True) if count > 0}
+    units: set[Unit] = {unit_of(name) for name, count in zip(names, flops, strict=True) if count > 0}
     try:
         for unit in units:
             device.flops_per_s(unit, precision)

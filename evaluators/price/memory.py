@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import pandas as pd
 
@@ -46,8 +47,8 @@ class Memory:
         activations = sum(self.activation_bytes.values())
         if batch_size < 1 or activations == 0:
             raise InputError(
-                f"the largest batch follows from saved activations of a batch of 1 or more; got {activations} bytes "
-                f"at batch size {batch_size}"
+                f"the largest batch follows from saved activations of a batch of 1 or more; got {activations} "
+                f"bytes at batch size {batch_size}"
             )
         free = device.memory_bytes - self.fixed_bytes
         return max(0, int(free * batch_size // activations))
@@ -85,7 +86,7 @@ def _saved(table: pd.DataFrame) -> tuple[int, Mapping[str, int]]:
     return copies, dict(sorted(by_precision.items()))
 
 
-def _base(rows: Mapping, number: int) -> int:
+def _base(rows: Mapping[int, Any], number: int) -> int:
     """The op that made the bytes which a view shows in another shape."""
     row = rows[number]
     while row.bytes_written == 0 and row.producers and row.producers[0] in rows:
@@ -94,7 +95,7 @@ def _base(rows: Mapping, number: int) -> int:
     return number
 
 
-def _bytes_kept(made: tuple, taken_by: tuple) -> int:
+def _bytes_kept(made: Any, taken_by: Any) -> int:
     """Of an op with several outputs its own gradient keeps the statistics; anybody else takes the first output."""
     width = WIDTHS[made.output_precision] if made.output_precision else 1
     first = prod(made.output_shapes[0]) * width

@@ -12,13 +12,16 @@ import pandas as pd
 
 from ...policies.errors import HalfwiseError
 from ...policies.ops import OP_CLASSES
-from .devices import Device, Unit
+from .devices import UNITS, Device, Unit
 from .fusion import fuse
 
 _MATRIX_GRADIENTS = frozenset(
-    "Conv2DBackpropInput Conv2DBackpropFilter Conv3DBackpropInput Conv3DBackpropFilter FlashAttentionScoreGrad "
-    "DepthwiseConv2dNativeBackpropInput DepthwiseConv2dNativeBackpropFilter LSTMGradData LSTMGradWeight "
-    "DynamicRNNGrad DynamicGRUV2Grad Conv2DTransposeGrad ConvolutionGrad ConvolutionStrGrad MatMulV2".split()
+    {
+        *("Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv2DTransposeGrad", "Conv3DBackpropFilter"),
+        *("Conv3DBackpropInput", "ConvolutionGrad", "ConvolutionStrGrad", "DepthwiseConv2dNativeBackpropFilter"),
+        *("DepthwiseConv2dNativeBackpropInput", "DynamicGRUV2Grad", "DynamicRNNGrad", "FlashAttentionScoreGrad"),
+        *("LSTMGradData", "LSTMGradWeight", "MatMulV2"),
+    }
 )
 
 
@@ -72,7 +75,8 @@ def roofline_s(
     """
     arithmetic = np.zeros_like(flops)
     on_matrix = np.array([unit_of(name) == "matrix" for name in names], dtype=bool)
-    for unit, chosen in (("matrix", on_matrix), ("vector", ~on_matrix)):
+    for unit in UNITS:
+        chosen = on_matrix if unit == "matrix" else ~on_matrix
         for used in sorted(set(precision[chosen & (flops > 0)]) - {""}):
             rows = chosen & (precision == used)
             arithmetic[rows] = flops[rows] / device.flops_per_s(unit, used)

@@ -39,10 +39,10 @@ class CastCost:
 class Price:
     """What a step costs on `device`: worked out, not measured.
 
-    `stage` says of which graph: "asked" for any device, "kernel" for the one that compiled it. `flops_share` is the
-    share of arithmetic in each precision. `costliest_float32` are the float32 ops of the network itself that
-    cost most. `by_bytes_only` names ops without a rule for their arithmetic. `assumptions` are what the price takes
-    for granted, in words.
+    `stage` says of which graph: "asked" for any device, "kernel" for the one that compiled it. `flops_share` is
+    the share of arithmetic in each precision. `costliest_float32` are the float32 ops of the network itself that
+    cost most. `by_bytes_only` names ops without a rule for their arithmetic. `assumptions` are what the price
+    takes for granted, in words.
     """
 
     device: str

@@ -27,7 +27,8 @@ _FLOAT32 = "float32"
 class PredictedCast:
     """A cast that a policy needs: the layers and ops at its ends, its elements, and its way.
 
-    The op before is "" where a Parameter or an input is cast. `backward` casts carry the gradient of the same edge.
+    The op before is "" where a Parameter or an input is cast. `backward` casts carry the gradient of the
+    same edge.
     """
 
     layer_before: str | None

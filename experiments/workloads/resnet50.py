@@ -14,7 +14,7 @@ from ...evaluators.workload import Batch, Workload
 from .classification import accuracy
 
 CLASSES = 1000
-# Blocks and inner width of each stage: 3 + 4 + 6 + 3 bottlenecks of three convolutions, one before, one Dense after.
+# Blocks and inner width of each stage: with one convolution before and one Dense behind, 50 layers.
 STAGES = ((3, 64), (4, 128), (6, 256), (3, 512))
 EXPANSION = 4
 

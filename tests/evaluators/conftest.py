@@ -43,7 +43,6 @@ def run_trial(tmp_path: Path) -> RunTrial:
                 parameters=0,
                 mindspore_version="2.10.0",
                 cells=(),
-                ops=(),
             ),
             device=DeviceFacts("CPU", ("float16",), {}, reference_convolution=False),
             seed=seed,

@@ -144,6 +144,8 @@ def test_the_space_describes_itself() -> None:
     assert small_space(17, tuple("abcdefghi")).describe() == (
         "17 layers x {float16, float32, auto}, 9 ops x {unlisted, white, black}: 10^12.4 policies"
     )
+    tied = dataclasses.replace(small_space(), groups=(LayerGroup("b", ("b.0", "b.1")), LayerGroup("c", ("c",))))
+    assert tied.describe().startswith("2 groups of 3 layers x {float16, float32, auto}, ")
     # 3^6 layers' choices, two lists for the product, three for the other op.
     assert small_space(6).describe() == (
         "6 layers x {float16, float32, auto}, 1 op x {white, black}, "
