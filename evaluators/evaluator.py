@@ -7,6 +7,7 @@ from pathlib import Path
 from ..policies.policy import Policy
 from .device_facts import DeviceFacts
 from .outcome import Metric, Outcome, Place
+from .price.devices import Device
 from .process import Failure, Limits, run_job
 from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
 from .survey_result import SURVEY_JOB, Survey
@@ -17,7 +18,7 @@ DIAGNOSIS_JOB = "halfwise.evaluators.diagnosis:run_diagnosis"
 
 @dataclass(frozen=True)
 class Evaluator:
-    """What all trials of a study have in common."""
+    """What all trials of a study have in common; `price_for` is the device that their steps are priced on."""
 
     workload: str
     search_path: Path
@@ -26,6 +27,7 @@ class Evaluator:
     seed: int
     steps: int
     limits: Limits
+    price_for: Device | None = None
 
     def evaluate(
         self, policy: Policy, name: str | None, folder: Path, trained: Mapping[str, Outcome] | None = None
@@ -48,6 +50,7 @@ class Evaluator:
             steps=self.steps,
             notes=self.device.notes(self.survey.convolves),
             trained=frozenset(trained or {}),
+            price_for=self.price_for,
         )
         found = run_job(TRIAL_JOB, request, Outcome, self.limits)
         if isinstance(found, Failure):

@@ -80,6 +80,22 @@ class Evidence(_Value):
         return f"{self.asked_hash} {policy.mode} {policy.loss_scaling.model_dump_json()}"
 
 
+class PricedStep(_Value):
+    """What a training step would take on a device that need not be there; worked out, never measured.
+
+    Times hold for the asked stage and the workload's batch size; `memory_bytes` is the least that the step
+    needs. `assumptions` are what the price takes for granted, in words.
+    """
+
+    device: str
+    step_time_s: Finite
+    throughput_samples_per_s: Finite
+    casts: int
+    cast_share: Finite
+    memory_bytes: int
+    assumptions: tuple[str, ...] = ()
+
+
 class StepTime(_Value):
     """Time of one training step on the trial's device: compilation excluded, after a warm-up, medians."""
 
@@ -122,9 +138,19 @@ class Outcome(_Value):
     low_precision_layers: int | None = None
     layers: int | None = None
     evidence: Evidence | None = None
+    priced: PricedStep | None = None
     notes: tuple[str, ...] = ()
 
     def with_figures_of(self, other: "Outcome") -> "Outcome":
         """What another trial came to, for this outcome's policy: their training steps are one and the same."""
-        own = ("policy", "policy_name", "digest", "compile_time_s", "evidence", "layers", "low_precision_layers")
+        own = (
+            "policy",
+            "policy_name",
+            "digest",
+            "compile_time_s",
+            "evidence",
+            "priced",
+            "layers",
+            "low_precision_layers",
+        )
         return other.model_copy(update={name: getattr(self, name) for name in own})

@@ -11,7 +11,7 @@ import pandas as pd
 from ..policies.policy import Policy
 from ..policies.rewrite import read_outline
 from .device import in_graph_mode
-from .evidence import Proof, asked_hash, mark_layers, prove, read_op_table, unmarked
+from .evidence import Proof, asked_hash, mark_layers, prove, read_op_table, remove_marks, unmarked
 from .graph_dump import dumped_graphs
 from .outcome import Evidence
 from .prepared import Prepared
@@ -48,6 +48,8 @@ def compile_proven(prepared: Prepared, workload: Workload, policy: Policy, folde
         prepared.step.compile(*as_tensors(workload.sample_batch()))
         compile_time_s = time.perf_counter() - started
     table = read_op_table(dump, read_outline(prepared.network))
+    # Later compilations of the network (for the evaluation) read its source again, not the links in the dump.
+    remove_marks(prepared.network)
     shutil.rmtree(dump)
     proof = prove(table, prepared.assignments, policy)
     return ProvenStep(table, _summarised(table, proof), compile_time_s)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, Posit
 
 from ..policies.text import parse_policy
 from .outcome import Metric, Place
+from .price.devices import Device
 
 # Where a trial leaves the weights of a step that went wrong, for the diagnosis.
 STATE_FILE = "state-at-failure.ckpt"
@@ -52,6 +53,7 @@ class TrialRequest(WorkloadRequest):
     """Train `policy` (canonical text) for `steps` steps from `seed` and measure it.
 
     `trained` holds the keys of trainings whose outcome is known: such a policy is not trained again.
+    `price_for` is the device that the step is priced on, if any.
     """
 
     policy: str
@@ -60,6 +62,7 @@ class TrialRequest(WorkloadRequest):
     steps: PositiveInt
     notes: tuple[str, ...] = ()
     trained: frozenset[str] = frozenset()
+    price_for: Device | None = None
 
     def identity(self, metric: Metric, mindspore_version: str) -> dict[str, Any]:
         """The fields of an outcome that say which trial it belongs to."""

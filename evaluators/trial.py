@@ -8,13 +8,15 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
+import pandas as pd
 from mindspore import nn
 
 from ..policies.resolve import Assignment
 from ..policies.text import parse_policy
 from .device import peak_memory_bytes, use_device
-from .outcome import Outcome, Place
+from .outcome import Outcome, Place, PricedStep
 from .prepared import Prepared, prepare
+from .price import price_memory, price_table
 from .proven_step import compile_error, compile_proven
 from .request import NOT_APPLIED, OPS_FILE, SAME_TRAINING, STATE_FILE, TrialRequest
 from .step import Predict
@@ -43,7 +45,7 @@ def run_trial(request: TrialRequest) -> Outcome:
             **known, status="infeasible", cause="does not compile", message=compile_error(error, request.folder)
         )
     proven.table.to_csv(request.folder / OPS_FILE, index=False)
-    known |= {"evidence": proven.evidence}
+    known |= {"evidence": proven.evidence, "priced": _price(proven.table, workload.batch_size, request)}
     if policy.mode == "graph":
         known["compile_time_s"] = proven.compile_time_s
     if proven.evidence.mismatches:
@@ -54,6 +56,21 @@ def run_trial(request: TrialRequest) -> Outcome:
     known |= _figures(training, workload.batch_size, request)
     known |= _judge(training, prepared, workload, request.folder)
     return Outcome(**known, trial_time_s=time.perf_counter() - started)
+
+
+def _price(table: pd.DataFrame, batch_size: int, request: TrialRequest) -> PricedStep | None:
+    if request.price_for is None:
+        return None
+    price = price_table(table, request.price_for)
+    return PricedStep(
+        device=price.device,
+        step_time_s=price.step_time_s,
+        throughput_samples_per_s=price.throughput_samples_per_s(batch_size),
+        casts=price.casts.count,
+        cast_share=price.casts.share,
+        memory_bytes=price_memory(table).total_bytes,
+        assumptions=price.assumptions,
+    )
 
 
 def _asked(assignments: tuple[Assignment, ...]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import click
 
 from ..policies.errors import HalfwiseError
 from .cli_doctor import doctor
+from .cli_policy import check, devices, ops, price
 from .cli_search import search
 from .cli_study import export, front, ui
 
@@ -18,7 +19,7 @@ def halfwise(debug: bool) -> None:
     """Find out which parts of a MindSpore network may train in half precision."""
 
 
-for command in (search, front, export, ui, doctor):
+for command in (search, front, export, ui, check, price, ops, devices, doctor):
     halfwise.add_command(command)
 
 

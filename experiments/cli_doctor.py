@@ -9,7 +9,7 @@ from ..evaluators.request import DeviceChoice
 from .cli_options import format_option, home_option
 
 
-@click.command()
+@click.command(short_help="Check whether this machine can run a search.")
 @click.option(
     "--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), default="auto", help="The device to check."
 )

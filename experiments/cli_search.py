@@ -9,13 +9,17 @@ import click
 from .cli_options import home_option, quiet_option
 
 
-@click.command()
+@click.command(short_help="Search for the fastest policy that trains.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--study", help="Name of the study; by default the file's `study`, else the file's own name.")
 @click.option("--trials", type=click.IntRange(min=1), help="Number of policies to try, instead of the file's.")
 @click.option("--sampler", help="tpe, nsga2 or random, instead of the file's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the file's.")
 @click.option("--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), help="Instead of the file's.")
+@click.option(
+    "--price-for", metavar="ROW", help="Compare by the price on this device (halfwise devices lists them)."
+)
+@click.option("--measured", is_flag=True, help="Compare by the speed measured here, instead of a price.")
 @click.option("--no-levels", is_flag=True, help="Leave out the amp levels O1, O2, O3 and auto.")
 @click.option("--tracking-uri", help="An MLflow server or database; by default the home's own.")
 @click.option("--no-mlflow", is_flag=True, help="Write nothing to MLflow.")
@@ -28,6 +32,8 @@ def search(
     sampler: str | None,
     seed: int | None,
     device: str | None,
+    price_for: str | None,
+    measured: bool,
     no_levels: bool,
     tracking_uri: str | None,
     no_mlflow: bool,
@@ -50,6 +56,7 @@ def search(
         "seed": seed,
         "device": device,
         "levels": False if no_levels else None,
+        "speed": {"priced": price_for} if price_for else "measured" if measured else None,
     }
     experiment = load_experiment(file, {name: value for name, value in changes.items() if value is not None})
     place = Home.find(home)

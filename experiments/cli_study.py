@@ -7,7 +7,7 @@ import click
 from .cli_options import format_option, home_option
 
 
-@click.command()
+@click.command(short_help="Show a study's trials, its front, and the chosen policy.")
 @click.argument("study")
 @format_option
 @home_option
@@ -25,7 +25,7 @@ def front(study: str, form: str, home: str | None) -> None:
         print_study(folder, place, make_console())
 
 
-@click.command()
+@click.command(short_help="Write one policy of a study to a file.")
 @click.argument("study")
 @click.option(
     "-o",
@@ -50,14 +50,14 @@ def export(study: str, output: Path, rule: str, home: str | None) -> None:
     folder = Home.find(home).existing_study(study)
     info = read_json(StudyFile, folder.study_file).info
     records = read_records(folder)
-    points = [point_of(record) for record in records]
+    points = [point_of(record, info) for record in records]
     choice = chooser.choose(points, criteria_of(info, points))
     record = next(record for record in records if record.number == choice.point.number)
     save_policy(annotated(info, record, choice.reason), output)
     click.echo(f"{output}: {choice.reason}")
 
 
-@click.command()
+@click.command(short_help="Serve the MLflow pages of all studies.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="An address of this machine only.")
 @click.option("--port", default=5000, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
 @home_option

@@ -18,7 +18,7 @@ from .study_file import criteria_of, point_of
 
 def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
     """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
-    points = [point_of(record) for record in records]
+    points = [point_of(record, info) for record in records]
     criteria = criteria_of(info, points)
     front = pareto_front(points, info.direction)
     best, reason = _choose(points, criteria)
@@ -41,7 +41,7 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
 
 def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
     """The trial's policy with where it comes from and what was measured, for a file that people take away."""
-    outcome, point = record.outcome, point_of(record)
+    outcome, point = record.outcome, point_of(record, info)
     results: dict[str, Any] = {
         "study": info.name,
         "trial": record.number,
@@ -54,7 +54,8 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
         "steps": len(outcome.losses),
     }
     made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
-    return record.policy.replace(results=results, made_for=made_for)
+    asked = outcome.evidence.asked_hash if outcome.evidence else None
+    return record.policy.replace(results=results, made_for=made_for, asked_hash=asked)
 
 
 def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> pd.DataFrame:

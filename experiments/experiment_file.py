@@ -12,6 +12,7 @@ from ..policies.document import read_document
 from ..policies.errors import InputError
 from ..policies.loss_scaling import DynamicLossScaling
 from ..search.samplers import SAMPLERS
+from .speed import SpeedChoice
 
 SCHEMA = "halfwise/experiment/1"
 
@@ -31,7 +32,8 @@ class Experiment(BaseModel):
     `workload` is a built-in name or `module:function`, looked for beside the file first. `trials` counts
     every policy that is tried, the built-in levels included. `precisions` are the choices for a layer; None means
     whatever the device computes. `policies` are tried after the levels: under a name, a policy file (its path
-    relative to the experiment file) or a policy's text. `tolerance` is relative to float32's quality. `steps`
+    relative to the experiment file) or a policy's text. `speed` is what policies are compared by (see
+    speed.py). `tolerance` is relative to float32's quality. `steps`
     overrides the workload's own trial length. `tie` gives repeated blocks one choice; auto does so in networks
     with more than 24 layers.
     """
@@ -49,6 +51,7 @@ class Experiment(BaseModel):
     low_precision: LowPrecision = "float16"
     mode: Mode = "graph"
     loss_scaling: LossScaling = DynamicLossScaling()
+    speed: SpeedChoice = "auto"
     levels: bool = True
     tie: Literal["auto", "blocks", "none"] = "auto"
     policies: dict[str, str] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..evaluators.outcome import Direction, Outcome
 from ..policies import Policy
 from ..search.front import Point
+from .speed import Speed, speed_named
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class StudyInfo:
     """What a study searches, on what, and the command that made it.
 
     `tolerance` is relative to float32's quality (0.005 is half a percent); `speed_label` is the kind of speed
-    and its device, such as "measured on CPU"; `folder` is the study's own folder, absolute.
+    and its device, such as "measured on CPU", `priced_for` the row of the device table if it is a price;
+    `folder` is the study's own folder, absolute.
     """
 
     name: str
@@ -31,6 +33,12 @@ class StudyInfo:
     seed: int
     trials_planned: int
     speed_label: str
+    priced_for: str | None = None
+
+    @property
+    def speed(self) -> Speed:
+        """The speed that policies are compared by."""
+        return speed_named(self.priced_for, self.device)
 
 
 @dataclass(frozen=True)

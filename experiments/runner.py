@@ -10,6 +10,8 @@ from ..evaluators.device_facts import DeviceFacts, learn_device
 from ..evaluators.evaluator import Evaluator, survey_workload
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Outcome
+from ..evaluators.price.device_file import load_devices
+from ..evaluators.price.devices import Device, find_device
 from ..evaluators.process import Limits
 from ..evaluators.request import WorkloadRequest
 from ..evaluators.survey_result import Survey
@@ -21,7 +23,7 @@ from .home import Home, StudyFolder
 from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
 from .space_of import refuse_policy, space_of
-from .speed import speed_label, speed_of
+from .speed import Priced, Speed, choose_speed
 from .study_file import BASELINE, StudyFile, point_of, read_records, trained_before
 from .tracking import Tracker
 from .workloads import resolve_reference
@@ -53,10 +55,11 @@ def run_search(launch: Launch, tracker: Tracker, tracking_uri: str | None, displ
     folder.create()
     device, survey = _look(launch, display)
     search = _open(launch, survey, device, folder, display)
-    info = _info(launch, survey, device, folder)
+    row = _price_row(launch.experiment, device)
+    info = _info(launch, survey, device, folder, row)
     run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
     write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
-    evaluator = _evaluator(launch, survey, device)
+    evaluator = _evaluator(launch, survey, device, row)
     try:
         _try_all(launch.experiment, info, folder, search, evaluator, tracker, display)
     except BaseException as error:
@@ -102,8 +105,11 @@ def _level(name: str, experiment: Experiment) -> Policy:
     return BUILTIN[name].replace(mode=experiment.mode)
 
 
-def _info(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder) -> StudyInfo:
+def _info(
+    launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder, row: Device | None
+) -> StudyInfo:
     experiment = launch.experiment
+    speed = choose_speed(experiment.speed, device.target)
     packages = ("mindspore", "optuna", "mlflow", "numpy", "halfwise")
     return StudyInfo(
         name=launch.name,
@@ -119,11 +125,22 @@ def _info(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFold
         sampler=experiment.sampler,
         seed=experiment.seed,
         trials_planned=experiment.trials,
-        speed_label=speed_label(device.target),
+        speed_label=speed.label,
+        priced_for=row.name if row else None,
     )
 
 
-def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts) -> Evaluator:
+def _price_row(experiment: Experiment, device: DeviceFacts) -> Device | None:
+    """The row of the device table that this search prices for, None where it measures.
+
+    Raises:
+        InputError: there is no such row.
+    """
+    speed = choose_speed(experiment.speed, device.target)
+    return find_device(speed.row, load_devices()) if isinstance(speed, Priced) else None
+
+
+def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts, row: Device | None) -> Evaluator:
     experiment = launch.experiment
     return Evaluator(
         workload=resolve_reference(experiment.workload),
@@ -133,6 +150,7 @@ def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts) -> Evaluator
         seed=experiment.seed,
         steps=experiment.steps or survey.trial_steps,
         limits=_limits(experiment),
+        price_for=row,
     )
 
 
@@ -161,15 +179,15 @@ def _try_all(
     display.begin(done, experiment.trials)
     try:
         for _ in range(done, experiment.trials):
-            record = _try_one(search, evaluator, folder)
+            record = _try_one(search, evaluator, folder, info.speed)
             tracker.log_trial(record)
             summary = conclude(info, folder, read_records(folder))
-            display.trial(record, point_of(record), summary.best)
+            display.trial(record, point_of(record, info), summary.best)
     finally:
         display.end()
 
 
-def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder) -> TrialRecord:
+def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder, by: Speed) -> TrialRecord:
     """Ask, train, write down, tell."""
     proposal = search.ask()
     place = folder.trial_folder(proposal.number)
@@ -179,7 +197,7 @@ def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder) -> Trial
         proposal.policy, proposal.name, place, trained_before(read_records(folder))
     )
     write_json(outcome, place / "outcome.json")
-    _tell(search, proposal.number, outcome)
+    _tell(search, proposal.number, outcome, by.of(outcome))
     return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
 
 
@@ -193,8 +211,7 @@ def _known(search: Search, proposal: Proposal, folder: StudyFolder) -> Outcome |
     return outcome.model_copy(update={"policy_name": proposal.name, "notes": (*outcome.notes, note)})
 
 
-def _tell(search: Search, number: int, outcome: Outcome) -> None:
-    speed = speed_of(outcome)
+def _tell(search: Search, number: int, outcome: Outcome, speed: float | None) -> None:
     if outcome.status == "trained" and outcome.quality is not None and speed is not None:
         search.tell(number, outcome.quality, speed)
     elif outcome.status == "failed":

@@ -1,30 +1,106 @@
-"""The speed that a study compares policies by, and what it is called in print."""
+"""The speed that a study compares policies by: interchangeable kinds with one face."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..evaluators.outcome import Outcome
 
+# What a search on a CPU prices for: its peaks have sources, and its float32 (TF32) is the honest baseline there.
+DEFAULT_ROW = "a100-tf32"
 
-def speed_of(outcome: Outcome) -> float | None:
-    """Samples per second that were trained on, or None where the steps were not timed.
+
+class Speed(Protocol):
+    """How fast a policy trains, in samples per second, by one way of knowing it."""
+
+    @property
+    def label(self) -> str:
+        """What every figure of this speed is called: the kind, and the device."""
+        ...
+
+    @property
+    def margin(self) -> float:
+        """How much faster than float32 a policy must be to count as faster, relative to float32."""
+        ...
+
+    def of(self, outcome: Outcome) -> float | None:
+        """Samples per second, counting applied updates only; None where it is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The trial's own step time on its device.
 
     On a CPU it is samples per second of process CPU time: on shared machines wall time says more about the
-    neighbours than about the policy (22-39% between equal runs, against 3-13%).
+    neighbours than about the policy (22-39% between equal runs in fresh processes, against 3-13%).
     """
-    if outcome.step_time is None or outcome.throughput_samples_per_s is None:
-        return None
-    if outcome.device != "CPU":
-        return outcome.throughput_samples_per_s
-    return outcome.throughput_samples_per_s * outcome.step_time.wall_s / outcome.step_time.process_cpu_s
+
+    device: str
+
+    @property
+    def label(self) -> str:
+        """Such as "measured on Ascend"."""
+        return "measured on CPU, per second of CPU time" if self.device == "CPU" else f"measured on {self.device}"
+
+    @property
+    def margin(self) -> float:
+        """What lies below is noise; for accelerators, where nobody has measured it yet, 5% is assumed."""
+        return 0.15 if self.device == "CPU" else 0.05
+
+    def of(self, outcome: Outcome) -> float | None:
+        """None where the steps were not timed."""
+        if outcome.step_time is None or outcome.throughput_samples_per_s is None:
+            return None
+        if self.device != "CPU":
+            return outcome.throughput_samples_per_s
+        return outcome.throughput_samples_per_s * outcome.step_time.wall_s / outcome.step_time.process_cpu_s
 
 
-def speed_margin(device: str) -> float:
-    """How much faster than float32 a policy must be measured to count as faster.
+@dataclass(frozen=True)
+class Priced:
+    """The price of the asked op table on a row of the device table; nothing was run there."""
 
-    Equal runs in fresh processes differ by 3-13% in process CPU time on a shared CPU; for accelerators, where
-    nobody has measured it with halfwise yet, 5% is assumed.
-    """
-    return 0.15 if device == "CPU" else 0.05
+    row: str
+
+    @property
+    def label(self) -> str:
+        """Such as "priced on a100-tf32"."""
+        return f"priced on {self.row}, not measured"
+
+    @property
+    def margin(self) -> float:
+        """A price has no noise."""
+        return 0.0
+
+    def of(self, outcome: Outcome) -> float | None:
+        """Skipped updates cost their time and train nothing, priced as measured."""
+        steps = outcome.updates_applied + outcome.updates_skipped
+        if outcome.priced is None or steps == 0:
+            return None
+        return outcome.priced.throughput_samples_per_s * outcome.updates_applied / steps
 
 
-def speed_label(device: str) -> str:
-    """What is measured, and where: "measured on CPU, per second of CPU time"."""
-    return "measured on CPU, per second of CPU time" if device == "CPU" else f"measured on {device}"
+class PricedFor(BaseModel):
+    """`speed: {priced: ROW}` in an experiment file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    priced: Annotated[str, Field(min_length=1)]
+
+
+SpeedChoice = Literal["auto", "measured"] | PricedFor
+"""What an experiment may ask for; auto is measured on an accelerator and priced on a CPU."""
+
+
+def choose_speed(choice: SpeedChoice, device: str) -> Speed:
+    """The speed that an experiment on this device compares by."""
+    if isinstance(choice, PricedFor):
+        return Priced(choice.priced)
+    return Priced(DEFAULT_ROW) if choice == "auto" and device == "CPU" else Measured(device)
+
+
+def speed_named(row: str | None, device: str) -> Speed:
+    """The speed of a study that keeps the row it priced for, or None where it measured."""
+    return Measured(device) if row is None else Priced(row)

@@ -12,7 +12,6 @@ from ..search.choice import Criteria
 from ..search.front import Point
 from .home import StudyFolder
 from .records import StudyInfo, TrialRecord
-from .speed import speed_margin, speed_of
 
 # The all-float32 policy that every study tries first: quality and speed are compared with it.
 BASELINE = "O0"
@@ -55,7 +54,7 @@ def trained_before(records: Sequence[TrialRecord]) -> dict[str, Outcome]:
     return found
 
 
-def point_of(record: TrialRecord) -> Point:
+def point_of(record: TrialRecord, info: StudyInfo) -> Point:
     """The trial as fronts and choices see it."""
     outcome = record.outcome
     return Point(
@@ -63,7 +62,7 @@ def point_of(record: TrialRecord) -> Point:
         name=record.name,
         digest=outcome.digest,
         quality=outcome.quality,
-        speed=speed_of(outcome),
+        speed=info.speed.of(outcome),
         feasible=outcome.status == "trained",
         cause=outcome.cause,
     )
@@ -78,5 +77,5 @@ def criteria_of(info: StudyInfo, points: Sequence[Point]) -> Criteria:
         info.direction,
         info.metric,
         info.speed_label,
-        speed_margin(info.device),
+        info.speed.margin,
     )

@@ -23,7 +23,7 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
     """The front first, then the levels and what did not train, the choice, and the next commands."""
     info = read_json(StudyFile, folder.study_file).info
     records = read_records(folder)
-    points = [point_of(record) for record in records]
+    points = [point_of(record, info) for record in records]
     front = pareto_front(points, info.direction)
     console.print(_table(info, points, front))
     places = {record.number: record.outcome.first_non_finite for record in records}
@@ -32,12 +32,8 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
             place = f"; first at {places[point.number]}" if places[point.number] else ""
             console.print(f"{point.label} does not count: {point.cause}{place}", markup=False)
     console.print(_verdict(info, points), markup=False)
-    if info.device == "CPU":
-        console.print(
-            "Speed is measured on this CPU, where float16 is slower than float32: that says nothing about an "
-            "accelerator.",
-            markup=False,
-        )
+    for line in _what_speed_means(info):
+        console.print(line, markup=False)
     if folder.best_policy.exists():
         console.print(f"Policy file: {folder.best_policy}", markup=False)
     console.print(f"Look at it:  {ui_line(home)}", markup=False)
@@ -46,7 +42,7 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
 def study_json(folder: StudyFolder) -> str:
     """The same as JSON."""
     info = read_json(StudyFile, folder.study_file).info
-    points = [point_of(record) for record in read_records(folder)]
+    points = [point_of(record, info) for record in read_records(folder)]
     front = pareto_front(points, info.direction)
     best, reason = _choice(info, points)
     document: dict[str, Any] = {
@@ -66,6 +62,20 @@ def study_json(folder: StudyFolder) -> str:
 def ui_line(home: Home) -> str:
     """The command that opens the MLflow pages of this home from any folder."""
     return shlex.join(["halfwise", "ui", "--home", str(home.path)])
+
+
+def _what_speed_means(info: StudyInfo) -> list[str]:
+    if info.priced_for is not None:
+        return [
+            f"Speed is priced on {info.priced_for}: worked out from the compiled step, not measured there. "
+            f"Quality is that of {info.device} kernels."
+        ]
+    if info.device == "CPU":
+        return [
+            "Speed is measured on this CPU, where float16 is slower than float32: that says nothing about an "
+            "accelerator."
+        ]
+    return []
 
 
 def _row(point: Point) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from ..evaluators.outcome import Outcome
 from ..search.front import Point, measured
 from .records import StudyInfo, StudySummary, TrialRecord
-from .speed import speed_of
 
 # MLflow cuts what is longer, and says nothing.
 LONGEST_PARAM, LONGEST_TAG = 6000, 8000
@@ -87,15 +86,16 @@ def summary_tags(summary: StudySummary) -> dict[str, str]:
     return _fitting(tags, LONGEST_TAG, "the description")
 
 
-def trial_metrics(outcome: Outcome) -> list[MetricValue]:
+def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
     """The figures of a trial, and its loss and loss scale by training step.
 
-    `speed_samples_per_s` is what policies are compared by, `throughput_samples_per_s` counts wall time.
+    `speed` is what the study compares policies by; `throughput_samples_per_s` counts wall time, and what was
+    priced says so in its name.
     """
     time = outcome.step_time
     numbers: dict[str, float | None] = {
         "quality": outcome.quality,
-        "speed_samples_per_s": speed_of(outcome),
+        "speed_samples_per_s": speed,
         "throughput_samples_per_s": outcome.throughput_samples_per_s,
         "step_wall_s": time.wall_s if time else None,
         "step_cpu_s": time.process_cpu_s if time else None,
@@ -106,6 +106,13 @@ def trial_metrics(outcome: Outcome) -> list[MetricValue]:
         "updates_skipped": outcome.updates_skipped,
         "low_precision_share": _share(outcome),
     }
+    if outcome.priced is not None:
+        numbers |= {
+            "priced_step_time_s": outcome.priced.step_time_s,
+            "priced_casts": outcome.priced.casts,
+            "priced_cast_share": outcome.priced.cast_share,
+            "priced_memory_bytes": outcome.priced.memory_bytes,
+        }
     curves = {"loss": outcome.losses, "loss_scale": outcome.loss_scales}
     points = [
         MetricValue(key, float(value), step)

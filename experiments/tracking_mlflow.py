@@ -23,7 +23,7 @@ from .tracking_store import check_sqlite, check_uri, is_server, store_calls
 # MLflow has no word for "ran, but does not train". KILLED sets such a trial apart in the run list, both from
 # those that trained and from those that broke; the tag halfwise.status has our own word.
 _STATUS = {"trained": "FINISHED", "infeasible": "KILLED", "failed": "FAILED"}
-_TRIAL_FILES = ("policy.yaml", "outcome.json", "output.log")
+_TRIAL_FILES = ("policy.yaml", "outcome.json", "ops.csv.gz", "output.log")
 _METRICS_PER_CALL = 1000
 _DESCRIPTION = "mlflow.note.content"
 _FRONT_TABLE = "front.json"
@@ -113,7 +113,9 @@ class _Study:
             return
         run_id = child.run_id
         params = [Param(key, value) for key, value in fields.trial_params(record).items()]
-        self._log(run_id, fields.trial_metrics(record.outcome), ended_ms, params)
+        self._log(
+            run_id, fields.trial_metrics(record.outcome, self._info.speed.of(record.outcome)), ended_ms, params
+        )
         self._upload(run_id, [record.folder / name for name in _TRIAL_FILES])
         self._client.set_terminated(run_id, _STATUS[record.outcome.status], ended_ms)
         self._children[record.number] = _Child(run_id, complete=True)

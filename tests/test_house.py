@@ -64,7 +64,7 @@ def test_imports_follow_the_arrows(folder):
 
 
 def test_mindspore_and_mlflow_stay_where_they_belong():
-    """mindspore is imported in the rewrite layer, evaluators and workloads only, mlflow in tracking modules only."""
+    """Mindspore is imported in the rewrite layer, evaluators and workloads only, mlflow in tracking modules only."""
     for folder in FOLDERS:
         for file in modules(folder):
             names = set(imported(file))

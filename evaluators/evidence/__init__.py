@@ -2,7 +2,7 @@
 
 from .asked_hash import asked_hash
 from .kernel_table import read_kernel_table
-from .layer_marks import mark_layers, unmarked
+from .layer_marks import mark_layers, remove_marks, unmarked
 from .op_table import ops_without_rule, read_op_table
 from .proof import Mismatch, Proof, prove
 
@@ -15,5 +15,6 @@ __all__ = [
     "prove",
     "read_kernel_table",
     "read_op_table",
+    "remove_marks",
     "unmarked",
 ]

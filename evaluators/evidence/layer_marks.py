@@ -22,6 +22,8 @@ from mindspore import nn
 from ...policies.rewrite.network_outline import named_cells
 
 _FOLDER = "halfwise-layers"
+# Where a marked Cell keeps the construct that it had of its own; None if it only has its class's.
+_KEPT = "halfwise_unmarked_construct"
 _MARK = re.compile(rf"{_FOLDER}/(\d+)/")
 
 
@@ -29,12 +31,22 @@ def mark_layers(network: nn.Cell, folder: Path) -> None:
     """Mark every Cell of `network` with its number in `read_outline(network).cells`.
 
     Call it after the policy is applied and before the step is compiled, in graph mode. `folder` gets links to
-    the source files; MindSpore reads them while it compiles, and for its error messages later. A shared Cell
-    has one mark. What runs op by op is not changed.
+    the source files, which MindSpore reads whenever it compiles a Cell of the network: before they are deleted,
+    take the marks off with `remove_marks`. A shared Cell has one mark. What runs op by op is not changed.
     """
     cells = {id(cell): cell for _, cell in named_cells(network)}
     for number, cell in enumerate(cells.values()):
         _mark(cell, folder.resolve() / _FOLDER / str(number))
+
+
+def remove_marks(network: nn.Cell) -> None:
+    """Take the marks off again; what is compiled already stays compiled."""
+    for _, cell in named_cells(network):
+        if _KEPT in cell.__dict__:
+            kept = cell.__dict__.pop(_KEPT)
+            cell.__dict__.pop("construct", None)
+            if kept is not None:
+                cell.construct = kept
 
 
 def layer_number(file: str) -> int | None:
@@ -52,6 +64,7 @@ def unmarked(text: str, folder: Path) -> str:
 
 def _mark(cell: nn.Cell, folder: Path) -> None:
     bound = cell.construct
+    cell.__dict__.setdefault(_KEPT, cell.__dict__.get("construct"))
     written = inspect.unwrap(bound.__func__)
     file = _linked(written, folder)
     code = written.__code__.replace(co_filename=str(file))

@@ -14,6 +14,9 @@ from .operands import Operand, operands
 # The gradient of these reaches an operand of the output's own shape as it is: no op stands between.
 _PASSES_GRADIENT = frozenset({"Add", "AddExt", "AddN", "AddV2", "BiasAdd", "TensorAdd"})
 
+OUTPUT = "(output)"
+"""The name of a flow op that is in no table: where the step takes the network's output as float32."""
+
 # MindSpore's own layers around these write `gamma.astype(x.dtype)`: nothing to see in float32.
 _CASTS_PARAMETERS_TO_DATA = frozenset({"LayerNorm", "GroupNorm"})
 
@@ -80,46 +83,22 @@ class _Builder:
         self._trained = self._trained_shapes()
         self._places: dict[int, dict[str | None, int]] = {}
         self._leaves: dict[object, int] = {}
+        self._casts_of_outputs: dict[int, int] = {}
         self._gradients = self._gradient_rows()
+        self._ops: list[FlowOp] = []
         self._carries: list[bool] = []
 
     def build(self) -> Flow:
         forward = [row for row in self._rows if row.direction in ("forward", "loss") and _has_floats(row)]
-        forward = [row for row in self._in_order(forward) if not row.is_cast]
-        ops: list[FlowOp] = []
+        forward = [row for row in _producers_first(forward) if not row.is_cast]
         for row in forward:
-            self._places[row.id] = {}
-            group = len(ops)
-            for layer in self._layers(row):
-                ops.append(self._op(row, layer, group))
-                self._places[row.id][layer] = len(ops) - 1
-        consumers: list[list[int]] = [[] for _ in ops]
-        for place, op in enumerate(ops):
+            self._add(row)
+        consumers: list[list[int]] = [[] for _ in self._ops]
+        for place, op in enumerate(self._ops):
             for edge in op.edges:
                 if edge.source >= 0:
                     consumers[edge.source].append(place)
-        return Flow(tuple(ops), self._sums(ops, consumers), tuple(map(tuple, consumers)))
-
-    def _in_order(self, rows: list) -> list:
-        """Producers first: the dump puts other graphs' ops behind the entry's."""
-        wanted = {row.id: row for row in rows}
-        ordered: dict[int, object] = {}
-
-        def visit(number: int) -> None:
-            stack = [(number, False)]
-            while stack:
-                current, ready = stack.pop()
-                if current in ordered or current not in wanted:
-                    continue
-                if ready:
-                    ordered[current] = wanted[current]
-                    continue
-                stack.append((current, True))
-                stack.extend((producer, False) for producer in reversed(wanted[current].producers))
-
-        for row in rows:
-            visit(row.id)
-        return list(ordered.values())
+        return Flow(tuple(self._ops), self._sums(consumers), tuple(map(tuple, consumers)))
 
     def _layers(self, row) -> list[str | None]:
         """Where an op stands; equal ops that float32 made one: the layers that take its value, each its own."""
@@ -131,27 +110,50 @@ class _Builder:
         layers = [layer for taker in takers if taker.direction == "forward" for layer in self._layers(taker)]
         return list(dict.fromkeys(layers)) or [row.layer]
 
-    def _op(self, row, layer: str | None, group: int) -> FlowOp:
+    def _add(self, row) -> None:
+        """The op, once for each layer that it stands in; the gradient ops go with the first."""
         found = operands(row, self._outputs, self._trained, self._batch)
-        data_only = OP_CLASSES.get(row.graph_op) == "inplace_normalization"
-        edges = tuple(self._edge(row, layer, operand) for operand in found if operand.kind != "constant")
-        self._carries.append(any(edge.carries_gradient for edge in edges))
-        return FlowOp(
-            row=self._row_of[row.id],
-            op=row.graph_op,
-            layer=layer,
-            data_only=data_only,
-            edges=edges[:1] if data_only else edges,
-            rows=(self._row_of[row.id], *(self._gradients[row.id] if group == len(self._carries) - 1 else ())),
-            group=group,
-            is_view=row.bytes_written == 0,
-        )
+        operands_in = [operand for operand in found if operand.kind != "constant"]
+        places: dict[str | None, int] = {}
+        rows = (self._row_of[row.id], *self._gradients[row.id])
+        for layer in self._layers(row):
+            edges = tuple(self._edge(row, layer, operand) for operand in operands_in)
+            data_only = OP_CLASSES.get(row.graph_op) == "inplace_normalization"
+            group = next(iter(places.values()), len(self._ops))
+            places[layer] = len(self._ops)
+            self._carries.append(any(edge.carries_gradient for edge in edges))
+            self._ops.append(
+                FlowOp(
+                    row=self._row_of[row.id],
+                    op=row.graph_op,
+                    layer=layer,
+                    data_only=data_only,
+                    edges=edges[:1] if data_only else edges,
+                    rows=rows if group == places[layer] else rows[:1],
+                    group=group,
+                    is_view=row.bytes_written == 0,
+                )
+            )
+        self._places[row.id] = places
+
+    def _output(self, source: int, elements: int) -> int:
+        """The place where the step casts an output of the network to float32, once for the whole loss."""
+        if source not in self._casts_of_outputs:
+            made = self._ops[source]
+            edge = Edge(source, elements, self._carries[source], passes_gradient=True, as_data=False)
+            self._casts_of_outputs[source] = len(self._ops)
+            self._carries.append(edge.carries_gradient)
+            place = len(self._ops)
+            self._ops.append(FlowOp(made.row, OUTPUT, None, False, (edge,), (), place, is_view=True))
+        return self._casts_of_outputs[source]
 
     def _edge(self, row, layer: str | None, operand: Operand) -> Edge:
         passes = row.graph_op in _PASSES_GRADIENT and operand.shape == row.output_shapes[0]
         if operand.kind == "op" and operand.source in self._places:
             places = self._places[operand.source]
             source = places.get(layer, next(iter(places.values())))
+            if layer is None and self._ops[source].layer is not None:
+                source = self._output(source, operand.elements)
             return Edge(source, operand.elements, self._carries[source], passes, as_data=False)
         key = operand.source if operand.kind == "parameter" else (operand.kind, operand.source, operand.shape)
         leaf = self._leaves.setdefault(key, -1 - len(self._leaves))
@@ -170,14 +172,14 @@ class _Builder:
                 rows[row.forward_id].append(place)
         return rows
 
-    def _sums(self, ops: list[FlowOp], consumers: list[list[int]]) -> dict[int, int]:
+    def _sums(self, consumers: list[list[int]]) -> dict[int, int]:
         """Rows of AddN in the gradient: values with several takers have one each, last value first."""
         rows = [place for place, row in enumerate(self._rows) if self._adds_gradients(row)]
-        values = [place for place in reversed(range(len(ops))) if self._contributions(place, ops, consumers) > 1]
-        sums, left = {}, values
+        several = [place for place, takers in enumerate(consumers) if len(takers) > 1 and self._carries[place]]
+        sums, left = {}, several[::-1]
         for row in rows:
             size = prod(self._rows[row].output_shapes[0])
-            match = next((v for v in left if self._size(ops[v]) == size), None)
+            match = next((v for v in left if self._size(self._ops[v]) == size), None)
             if match is not None:
                 sums[row] = match
                 left = [v for v in left if v != match]
@@ -185,10 +187,6 @@ class _Builder:
 
     def _adds_gradients(self, row) -> bool:
         return row.direction == "gradient" and row.forward_id is None and row.graph_op == "AddN"
-
-    def _contributions(self, place: int, ops: list[FlowOp], consumers: list[list[int]]) -> int:
-        taking = [ops[c] for c in consumers[place] if self._carries[place]]
-        return len(taking)
 
     def _size(self, op: FlowOp) -> int:
         return prod(self._rows[op.row].output_shapes[0])
@@ -198,3 +196,19 @@ def _has_floats(row) -> bool:
     return row.compute_precision is not None and not (
         isinstance(row.compute_precision, float) and np.isnan(row.compute_precision)
     )
+
+
+def _producers_first(rows: list) -> list:
+    """The dump puts the ops of other graphs behind those of the entry, whoever takes their values."""
+    waiting = {row.id: row for row in rows}
+    ordered: list = []
+    for row in rows:
+        stack = [row.id]
+        while stack:
+            current = waiting.get(stack[-1])
+            needed = [number for number in current.producers if number in waiting] if current else []
+            stack.extend(reversed(needed))
+            if not needed:
+                ordered += [waiting.pop(stack.pop())] if current else []
+                stack = stack if current else stack[:-1]
+    return ordered

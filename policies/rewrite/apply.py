@@ -9,6 +9,7 @@ from ..policy import Policy
 from ..regions import region_of
 from ..resolve import Assignment, resolve
 from . import adapter
+from .function_keys import rejoin, separate
 from .network_outline import named_cells, read_outline
 
 
@@ -38,6 +39,8 @@ def apply(policy: Policy, network: nn.Cell) -> Rewritten:
     cells = dict(named_cells(network))
     for assignment, region in zip(assignments, regions, strict=True):
         adapter.set_region(cells[assignment.path], region)
+    if len(set(regions)) > 1:
+        separate(network)
     return Rewritten(network, assignments)
 
 
@@ -46,6 +49,7 @@ def remove(network: nn.Cell) -> nn.Cell:
     for _, cell in named_cells(network):
         adapter.clear_region(cell)
         adapter.forget_compiled(cell)
+    rejoin(network)
     return network
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from halfwise.policies import parse_policy
 
+SHARED = {"GeLU", "Softmax", "LogSoftmax", "ReLU"}
 LOW_BUT_FOR_THE_PRODUCT = "{default: float16, layers: {'square::Mul': float32}}"
 
 
@@ -48,7 +49,8 @@ def test_an_overflowing_product_is_named_with_layer_and_op(run_trial):
 
 def test_only_that_product_in_float32_cures_it(run_trial):
     """With that one op in float32 and all else low, the network trains as float32 does."""
-    cured, reference = run_trial("make_overflowing", LOW_BUT_FOR_THE_PRODUCT), run_trial("make_overflowing")
+    cured, reference = run_trial("make_overflowing", SHARED = {"GeLU", "Softmax", "LogSoftmax", "ReLU"}
+LOW_BUT_FOR_THE_PRODUCT), run_trial("make_overflowing")
     assert cured.status == "trained"
     assert cured.quality == pytest.approx(reference.quality, abs=0.05)
     assert cured.low_precision_layers == cured.layers == 4
@@ -124,6 +126,18 @@ def test_every_trial_is_proven(run_trial, tmp_path):
     norms = table[table["op"].isin(["LayerNorm", "LayerNormGrad"])]
     assert list(norms["compute_precision"]) == ["float32"] * len(norms)
     assert set(norms["layer"]) == {"norm"}
+
+
+@pytest.mark.parametrize("low", ["first", "second"])
+def test_regions_hold_for_functions_that_layers_share(run_trial, tmp_path, low):
+    """Of two layers that call one function with the same types, each computes in what is asked of it."""
+    outcome = run_trial("make_functions", f"{{default: float32, layers: {{{low}: float16}}}}")
+    assert outcome.evidence.mismatches == ()
+    table = pd.read_csv(tmp_path / "trial-0" / "ops.csv.gz")
+    for layer in ("first", "second"):
+        rows = table[(table["layer"] == layer) & (table["direction"] == "forward") & table["op"].isin(SHARED)]
+        assert set(rows["op"]) == SHARED
+        assert set(rows["compute_precision"]) == {"float16" if layer == low else "float32"}
 
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])

@@ -101,7 +101,7 @@ def test_front_as_json_agrees_with_the_table(searched):
         table.sort_values("samples_per_s", ascending=False).query("on_front")["trial"]
     )
     assert [trial["trains"] for trial in document["trials"]] == list(table["cause"].isna())
-    assert document["speed_is"] == "measured on CPU, per second of CPU time"
+    assert document["speed_is"] == "priced on a100-tf32, not measured"
 
 
 def test_an_exported_policy_gives_the_trials_losses_again(searched, tmp_path):

@@ -233,7 +233,7 @@ def test_values_that_slipped_through_are_not_logged():
     outcome = _outcome(BUILTIN["O0"]).model_copy(
         update={"quality": float("nan"), "losses": (float("inf"), 1.0), "compile_time_s": float("-inf")}
     )
-    logged = {(metric.key, metric.step): metric.value for metric in trial_metrics(outcome)}
+    logged = {(metric.key, metric.step): metric.value for metric in trial_metrics(outcome, 1.0)}
     assert "quality" not in dict.fromkeys(key for key, _ in logged)
     assert ("loss", 0) not in logged
     assert logged["loss", 1] == 1.0

@@ -7,6 +7,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
+from mindspore.graph import _parse
 from networks import NETWORKS, WIDTH
 
 from halfwise.evaluators.device import use_device
@@ -97,6 +98,16 @@ def apply_and_remove(network: str, policy: str, mode: Mode) -> dict[str, Any]:
         "restored": bool((before.asnumpy() == after.asnumpy()).all()),
         "left": left,
     }
+
+
+def parser_functions(network: str, policy: str) -> list[bool]:
+    """Whether MindSpore's parser has its own `get_object_key`, under a policy and after it was removed."""
+    original = _parse.get_object_key
+    cell = NETWORKS[network]()
+    apply(parse_policy(policy), cell)
+    under = _parse.get_object_key is original
+    remove(cell)
+    return [under, _parse.get_object_key is original]
 
 
 def exception_leaks(policy: str) -> str:

@@ -97,6 +97,38 @@ class OverflowingWorkload(Tiny):
         return OverflowingNet()
 
 
+class Functions(nn.Cell):
+    """Calls functions that MindSpore compiles once for all callers with the same types."""
+
+    def construct(self, x):
+        """(N, 8) to (N, 8)."""
+        return ops.relu(ops.softmax(ops.gelu(x)) + ops.log_softmax(x) + ops.mean(x, -1, True))
+
+
+class FunctionsNet(nn.Cell):
+    """Two Cells that call the same functions with the same types."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Dense(2, 8)
+        self.first = Functions()
+        self.between = nn.Dense(8, 8)
+        self.second = Functions()
+        self.down = nn.Dense(8, 2)
+
+    def construct(self, x):
+        """(N, 2) to (N, 2)."""
+        return self.down(self.second(self.between(self.first(self.up(x)))))
+
+
+class FunctionsWorkload(Tiny):
+    """Regions must hold for functions that are shared."""
+
+    def network(self) -> nn.Cell:
+        """A FunctionsNet."""
+        return FunctionsNet()
+
+
 class TupleAndDict(nn.Cell):
     """Two inputs, one of them integers; outputs nested in a dict and a tuple."""
 
@@ -242,6 +274,7 @@ def _diverge(factor: float) -> Callable[[], Workload]:
 
 make_tiny = Tiny
 make_overflowing = OverflowingWorkload
+make_functions = FunctionsWorkload
 make_tuple_and_dict = TupleAndDictWorkload
 make_constant_loss = ConstantLossWorkload
 make_huge_gradient = HugeGradientWorkload

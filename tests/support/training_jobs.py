@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from halfwise.evaluators.device import use_device
-from halfwise.evaluators.training import train
 from halfwise.evaluators.prepared import prepare
+from halfwise.evaluators.training import train
 from halfwise.evaluators.workload_reference import load_workload
 from halfwise.policies import parse_policy
 

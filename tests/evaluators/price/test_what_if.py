@@ -133,7 +133,7 @@ POLICIES = [
     "{default: float16}",
     "{default: float16, layers: {nn.BatchNorm2d: float32, nn.LayerNorm: float32}}",
     "{layers: {conv: float16, bn2: float16, left: float16, '**::BiasAdd': float16, head: float16}}",
-    "{default: float16, layers: {'**::MatMul': float32, bn: float32, '': float32}}",
+    "{default: float16, layers: {'**::MatMul': float32, bn: float32}}",
 ]
 
 

@@ -138,6 +138,13 @@ def test_remove_gives_the_original_back(mode):
     assert found == {"types": ["Float32", "Float16", "Float32"], "restored": True, "left": []}
 
 
+@pytest.mark.parametrize(("policy", "under"), [("O0", True), ("{default: float32, layers: {b: float16}}", False)])
+def test_removing_a_policy_gives_the_parser_its_own_function_back(policy, under):
+    """Only a network with regions of several kinds stands in for a function of MindSpore's, until `remove`."""
+    found = in_fresh_process("rewrite_jobs:parser_functions", network="repeated", policy=policy)
+    assert found == [under, True]
+
+
 def test_an_exception_leaks_no_precision():
     """After an exception inside a low Cell, unrelated ops of the process compute in float32."""
     assert in_fresh_process("rewrite_jobs:exception_leaks", policy="O3") == "Float32"

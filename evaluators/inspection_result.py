@@ -1,0 +1,55 @@
+"""What an inspection is asked and what it finds; free of mindspore, for the asking process."""
+
+from pydantic import BaseModel, ConfigDict
+
+from .outcome import Evidence
+from .price.devices import Device
+from .request import WorkloadRequest
+
+INSPECT_JOB = "halfwise.evaluators.inspection:inspect"
+OPS_TABLE = "ops.json"
+
+
+class InspectionRequest(WorkloadRequest):
+    """Compile the step under `policy` and, if `price_for` is given, price it there."""
+
+    policy: str
+    price_for: Device | None = None
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class BoundaryCost(_Value):
+    """A boundary where precision changes: its casts, their share of the step, and what merging saves."""
+
+    producer: str
+    consumer: str
+    casts: int
+    share: float
+    saves_s: float
+
+
+class Pricing(_Value):
+    """The price of one step on a device, and its parts; `lines` say it in words."""
+
+    device: str
+    batch_size: int
+    step_time_s: float
+    flops_share: dict[str, float]
+    casts: int
+    cast_share: float
+    memory_bytes: int
+    by_bytes_only: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    lines: tuple[str, ...]
+    boundaries: tuple[BoundaryCost, ...]
+
+
+class Inspection(_Value):
+    """What the compiled step says of the policy."""
+
+    workload: str
+    evidence: Evidence
+    pricing: Pricing | None = None

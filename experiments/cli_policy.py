@@ -1,0 +1,121 @@
+"""Commands on a policy and a workload, without training: `check`, `ops`, `price`, `devices`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from .cli_options import format_option
+
+_workload = click.option(
+    "--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload."
+)
+_device_file = click.option(
+    "--device-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Rows of your own, over the built-in ones.",
+)
+
+
+@click.command(short_help="Check what MindSpore makes of a policy; exit code 1 if not what it asks.")
+@click.argument("policy")
+@_workload
+@format_option
+def check(policy: str, workload: str, form: str) -> int:
+    """Compile WORKLOAD under POLICY and compare every op with what the policy asks.
+
+    Fails too when the file carries the hash of another asked table: a gate for upgrades of MindSpore.
+    """
+    from .inspect_policy import inspect_policy, read_policy
+
+    asked = read_policy(policy)
+    evidence = inspect_policy(asked, workload).inspection.evidence
+    moved = asked.asked_hash is not None and asked.asked_hash != evidence.asked_hash
+    holds = not evidence.mismatches and not moved
+    if form == "json":
+        click.echo(
+            json.dumps({"holds": holds, "asked_hash": evidence.asked_hash, **evidence.model_dump()}, indent=1)
+        )
+        return 0 if holds else 1
+    click.echo(evidence.summary)
+    for line in evidence.mismatches:
+        click.echo(f"not as asked: {line}")
+    if evidence.idle_entries:
+        click.echo(f"change nothing here: {', '.join(evidence.idle_entries)}")
+    if moved:
+        click.echo(
+            f"the asked table has changed: hash {evidence.asked_hash}, but the file says {asked.asked_hash}"
+        )
+    click.echo("holds" if holds else "does not hold")
+    return 0 if holds else 1
+
+
+@click.command(short_help="List the ops of a workload's training step with their precisions.")
+@_workload
+@click.option("--policy", default="O0", show_default=True, help="A level, a policy file, or a text in braces.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "csv", "json"]), default="text", help="How to print it."
+)
+def ops(workload: str, policy: str, form: str) -> None:
+    """One line an op: layer, direction, what it computes in as asked, and in which kernel on this CPU."""
+    from .inspect_policy import inspect_policy, read_policy
+
+    table = inspect_policy(read_policy(policy), workload).table
+    if form == "json":
+        click.echo(table.to_json(orient="records", indent=1))
+    elif form == "csv":
+        click.echo(table.to_csv(index=False), nl=False)
+    else:
+        shown = table[["layer", "op", "direction", "compute_precision", "kernel_precision", "flops", "is_cast"]]
+        click.echo(shown.to_string(index=False, na_rep=""))
+
+
+@click.command(short_help="What a training step would take under a policy on a device that need not be there.")
+@click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
+@_workload
+@click.option(
+    "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."
+)
+@_device_file
+@format_option
+def price(policies: tuple[str, ...], workload: str, price_for: str, device_file: Path | None, form: str) -> None:
+    """Price WORKLOAD's training step under each POLICY: worked out from the compiled step, nothing is run."""
+    from ..evaluators.price.device_file import load_devices
+    from ..evaluators.price.devices import find_device
+    from ..policies import BUILTIN
+    from .inspect_policy import inspect_policy, read_policy
+    from .price_words import price_lines
+
+    device = find_device(price_for, load_devices(device_file))
+    asked = [read_policy(policy) for policy in policies]
+    float32 = inspect_policy(BUILTIN["O0"], workload, device).inspection
+    priced = [inspect_policy(policy, workload, device).inspection for policy in asked]
+    if form == "json":
+        documents = [
+            {"policy": name, "speed_up_over_float32": _speed_up(found, float32), **found.model_dump()}
+            for name, found in zip(policies, priced, strict=True)
+        ]
+        click.echo(json.dumps(documents, indent=1))
+        return
+    for name, found in zip(policies, priced, strict=True):
+        click.echo("\n".join(price_lines(name, found, _speed_up(found, float32))))
+
+
+def _speed_up(found, float32) -> float:
+    return float32.pricing.step_time_s / found.pricing.step_time_s
+
+
+@click.command(short_help="List the devices that can be priced, with the source of each figure.")
+@_device_file
+@format_option
+def devices(device_file: Path | None, form: str) -> None:
+    """Every row of the device table; a figure that is not known is absent, an assumption says so."""
+    from ..evaluators.price.device_file import load_devices
+    from .price_words import device_lines
+
+    rows = load_devices(device_file)
+    if form == "json":
+        click.echo(json.dumps({name: row.model_dump(mode="json") for name, row in rows.items()}, indent=1))
+        return
+    for row in rows.values():
+        click.echo("\n".join(device_lines(row)))

@@ -1,0 +1,72 @@
+"""Inspects policies on a workload without training: one process for each policy."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ..evaluators.inspection_result import INSPECT_JOB, OPS_TABLE, Inspection, InspectionRequest
+from ..evaluators.price.devices import Device
+from ..evaluators.process import Failure, Limits, run_job
+from ..policies import BUILTIN, Policy, load_policy, parse_policy
+from ..policies.errors import InputError
+from .workloads import resolve_reference
+
+_LIMITS = Limits(time_s=600, memory_bytes=16 << 30)
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What one policy came to, and the op table of its step."""
+
+    policy: Policy
+    inspection: Inspection
+    table: pd.DataFrame
+
+
+def read_policy(text: str) -> Policy:
+    """The policy that an argument names: a built-in level, a text in braces, or a file.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    if text in BUILTIN or text.lstrip().startswith("{"):
+        return parse_policy(text)
+    if not Path(text).exists():
+        raise InputError(f"{text}: no such policy file; a built-in policy is one of {', '.join(BUILTIN)}")
+    return load_policy(text)
+
+
+def inspect_policy(policy: Policy, workload: str, price_for: Device | None = None) -> Inspected:
+    """Compile the workload's step under the policy in a fresh process, on this machine's CPU.
+
+    The asked stage is the same for any device, so a CPU is enough.
+
+    Raises:
+        InputError: workload or policy are wrong, or MindSpore cannot compile the step.
+        HalfwiseError: the process did not get to its end.
+    """
+    with _scratch() as folder:
+        request = InspectionRequest(
+            workload=resolve_reference(workload),
+            search_path=Path.cwd(),
+            folder=folder,
+            target="CPU",
+            policy=str(policy),
+            price_for=price_for,
+        )
+        found = run_job(INSPECT_JOB, request, Inspection, _LIMITS)
+        if isinstance(found, Failure):
+            raise found.as_error()
+        rows = json.loads((folder / OPS_TABLE).read_text(encoding="utf-8"))
+    return Inspected(policy, found, pd.DataFrame(rows))
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="halfwise-") as folder:
+        yield Path(folder) / "inspection"
