@@ -64,7 +64,7 @@ def test_imports_follow_the_arrows(folder):
 
 
 def test_mindspore_and_mlflow_stay_where_they_belong():
-    """Mindspore is imported in the rewrite layer, evaluators and workloads only, mlflow in tracking modules only."""
+    """Only the rewrite layer, evaluators and workloads import mindspore, only tracking modules mlflow."""
     for folder in FOLDERS:
         for file in modules(folder):
             names = set(imported(file))

@@ -13,9 +13,9 @@ from typing import IO
 
 from ...policies import BUILTIN, parse_policy
 from ..device import use_device
+from ..prepared import prepare
 from ..step import TrainStep
 from ..training import as_tensors
-from ..prepared import prepare
 from ..workload import Batch
 from ..workload_reference import load_workload
 from .comparison import Block, Comparison, Pair, compare

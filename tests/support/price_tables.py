@@ -57,7 +57,9 @@ def make_table(*rows: dict[str, Any]) -> pd.DataFrame:
     return table.set_index("id", drop=False)
 
 
-def make_device(bandwidth: float = 1.0, launch_us: float = 0.0, fused: tuple[str, ...] = ()) -> Device:
+def make_device(
+    bandwidth: float = 1.0, launch_us: float = 0.0, fused: tuple[str, ...] = (), memory_gb: float = 1.0
+) -> Device:
     """1 TFLOP/s of float32 and 8 of float16 on the matrix unit, 1 and 2 on the other, 1 TB/s and 1 GB."""
     return Device(
         name="paper",
@@ -71,7 +73,7 @@ def make_device(bandwidth: float = 1.0, launch_us: float = 0.0, fused: tuple[str
             "float16": Rate(value=2, unit="TFLOP/s", **FIELDS),
         },
         bandwidth=Bandwidth(value=bandwidth, unit="TB/s", **FIELDS),
-        memory=Size(value=1, unit="GB", **FIELDS),
+        memory=Size(value=memory_gb, unit="GB", **FIELDS),
         launch=Duration(value=launch_us, unit="us", assumed=True, **FIELDS),
         reachable=Share(value=1, unit="share", assumed=True, **FIELDS),
         fused_casts=FusedCasts(ops=fused, **FIELDS) if fused else None,

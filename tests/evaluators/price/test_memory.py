@@ -61,10 +61,8 @@ def test_the_largest_batch_fills_what_the_fixed_part_leaves():
 
 def test_a_network_that_does_not_fit_has_no_batch():
     """Zero says that not even one sample fits."""
-    small = make_device()
     memory = price_memory(a_step())
-    size = small.memory.model_copy(update={"value": 1e-6})
-    assert memory.largest_batch(4, small.model_copy(update={"memory": size})) == 0
+    assert memory.largest_batch(4, make_device(memory_gb=1e-6)) == 0
 
 
 def test_a_batch_cannot_be_found_without_activations():

@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_tables import make_row
 
@@ -52,6 +52,7 @@ def test_integers_are_no_operands():
     assert [o.source for o in operands(SimpleNamespace(**row), {2: ((32,),)}, {"t": (97, 48)}, 32)] == ["t"]
 
 
+@settings(deadline=None, max_examples=50)
 @given(kinds=st.lists(st.sampled_from(["op", "parameter"]), max_size=6))
 def test_operands_of_different_shapes_are_always_matched_to_their_sources(kinds: list[str]):
     """Whatever the order of ops and Parameters, each operand gets its own."""

@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_tables import make_device, make_row, make_table
 
@@ -183,6 +183,7 @@ def numbered(rows: list[dict]) -> pd.DataFrame:
     return make_table(*(row | {"id": number} for number, row in enumerate(rows)))
 
 
+@settings(deadline=None, max_examples=50)
 @given(rows=st.lists(ops, min_size=1, max_size=6), bandwidth=st.floats(0.1, 10), factor=st.floats(1, 10))
 def test_more_bandwidth_is_never_slower(rows: list[dict], bandwidth: float, factor: float):
     """A step on a device with a faster memory takes as long or less."""
@@ -191,6 +192,7 @@ def test_more_bandwidth_is_never_slower(rows: list[dict], bandwidth: float, fact
     assert price_table(table, fast).step_time_s <= price_table(table, slow).step_time_s
 
 
+@settings(deadline=None, max_examples=50)
 @given(first=st.lists(ops, max_size=5), second=st.lists(ops, max_size=5))
 def test_a_price_is_the_sum_over_its_ops(first: list[dict], second: list[dict]):
     """Two steps in one table cost what they cost apart, and a step costs at least its launches."""

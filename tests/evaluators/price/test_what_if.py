@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from price_tables import make_device, make_row, make_table
 
 from halfwise.evaluators.price import FOLLOW, LayerWants, WhatIf, differences, load_devices, price_table, wants
-from halfwise.policies import BUILTIN, CellOutline, InputError, NetworkOutline, Policy, parse_policy
+from halfwise.policies import BUILTIN, CellOutline, InputError, NetworkOutline, Policy, RulePrecision, parse_policy
 
 F32, F16 = "float32", "float16"
 SIZE = 1000
@@ -101,16 +101,33 @@ def test_a_policy_for_another_network_is_refused():
         wants(Policy(layers={"elsewhere": "float16"}), OUTLINE, what_if().flow)
 
 
+@settings(deadline=None, max_examples=50)
 @given(chosen=st.lists(st.sampled_from([F32, F16, "auto"]), min_size=3, max_size=3))
 def test_choices_for_each_layer_want_what_the_policy_wants(chosen: list):
     """The fast way for searches and the way through the policy's rules agree."""
     flow = what_if().flow
-    precisions = dict(zip(("first", "second", "third"), chosen, strict=True))
+    names: tuple[str, ...] = ("first", "second", "third")
+    precisions: dict[str, RulePrecision] = dict(zip(names, chosen, strict=True))
     base = BUILTIN["auto"]
     assert LayerWants(base, OUTLINE, flow).of(precisions) == wants(base.replace(layers=precisions), OUTLINE, flow)
 
 
-@settings(deadline=None)
+def test_the_loss_takes_the_networks_output_as_float32_through_one_cast():
+    """Two ops of the loss read one low output: one cast there, and one back of the sum of their gradients."""
+    value = ((SIZE,), F32)
+    rows = float32_step().drop(columns="consumers").to_dict("records")
+    rows += [make_row(n, "Exp", [value], value, layer=None, direction="loss", producers=(2,)) for n in (9, 10)]
+    rows += [
+        make_row(n, "Mul", [value], value, layer=None, direction="gradient", forward_id=n - 2) for n in (11, 12)
+    ]
+    rows.append(make_row(13, "AddN", [value, value], value, direction="gradient", producers=(11, 12)))
+    prices = WhatIf(make_table(*rows), make_device(), batch_size=SIZE)
+    wanted = tuple(F32 if op.layer is None else F16 for op in prices.flow.ops)
+    casts = [cast for cast in prices.predict(wanted).casts if cast.layer_before == "third"]
+    assert [(cast.before, cast.after, cast.backward) for cast in casts] == [(F16, F32, False), (F32, F16, True)]
+
+
+@settings(deadline=None, max_examples=50)
 @given(
     wanted=st.lists(st.sampled_from([F32, F16, FOLLOW]), min_size=3, max_size=3),
     bandwidth=st.floats(0.1, 10),
