@@ -1,5 +1,6 @@
 """What every row of a float32 op table would cost in another precision."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -11,7 +12,9 @@ from ...policies.ops import OP_CLASSES
 from .devices import UNITS, Device, Unit
 from .op_costs import op_costs, op_names, roofline_s, unit_of
 
-_BYTES = 4
+
+# These read as much of their table as they write.
+_LOOK_UPS = frozenset({"Embedding", "EmbeddingLookup", "Gather", "GatherNd", "GatherV2"})
 
 
 @dataclass(frozen=True)
@@ -77,33 +80,37 @@ def _priceable(names: np.ndarray, flops: np.ndarray, device: Device, precision: 
 
 
 def _low_bytes(table: pd.DataFrame) -> np.ndarray:
-    """Bytes that each row moves when its floats are half as wide; of a normalisation, its data."""
+    """Bytes that each row moves when its floats are half as wide, but for the statistics of normalisations."""
     return np.array([_row_bytes(row) for row in table.itertuples()], dtype=np.float64)
 
 
 def _row_bytes(row) -> float:
-    shapes, precisions = row.input_shapes, row.input_precisions
-    floats = [shape for shape, precision in zip(shapes, precisions, strict=True) if precision == "float32"]
-    written = list(row.output_shapes) if row.output_precision == "float32" else []
-    if _keeps_statistics(row.graph_op):
-        data = row.output_shapes[0]
-        floats, written = [s for s in floats if s == data], [s for s in written if s == data]
-    read = _halved(row.bytes_read, sum(map(prod, floats)) * _BYTES, all_floats=_total(row))
-    return read + _halved(row.bytes_written, sum(map(prod, written)) * _BYTES, all_floats=None)
+    pairs = list(zip(row.input_shapes, row.input_precisions, strict=True))
+    floats = [shape for shape, precision in pairs if precision == "float32"]
+    outputs = row.output_shapes if row.output_precision == "float32" else ()
+    low_in = [shape for shape in floats if _is_low(row, shape)]
+    low_out = _float32_bytes(shape for shape in outputs if _is_low(row, shape))
+    return row.bytes_read - _saved_reading(row, floats, low_in, low_out) + row.bytes_written - low_out / 2
 
 
-def _halved(moved: int, low: int, all_floats: int | None) -> float:
-    if all_floats is not None and moved < all_floats:
-        # Something is read once for several operands, or in part: what is low of it is half as wide.
-        return moved * (1 - low / all_floats / 2) if all_floats else moved
-    return max(moved - low / 2, moved / 2)
+def _saved_reading(row, floats: list, low: list, written: int) -> float:
+    moved, whole = row.bytes_read, _float32_bytes(floats)
+    if row.graph_op in _LOOK_UPS:
+        return written / 2
+    if moved >= whole:
+        return _float32_bytes(low) / 2
+    # A value that is given twice is read once.
+    return moved * _float32_bytes(low) / whole / 2
 
 
-def _total(row) -> int:
-    pairs = zip(row.input_shapes, row.input_precisions, strict=True)
-    return sum(prod(shape) for shape, precision in pairs if precision == "float32") * _BYTES
+def _is_low(row, shape: tuple[int, ...]) -> bool:
+    """Of an in-place normalisation the data; of a LayerNorm all but the statistics, which have the data's axes."""
+    data = row.output_shapes[0]
+    forward = row.graph_op.removesuffix("Grad").removesuffix("Ext")
+    if any(OP_CLASSES.get(name) == "inplace_normalization" for name in (row.graph_op, forward)):
+        return shape == data
+    return forward != "LayerNorm" or shape == data or len(shape) < len(data)
 
 
-def _keeps_statistics(op: str) -> bool:
-    forward = op.removesuffix("Grad").removesuffix("Ext")
-    return any(OP_CLASSES.get(name) == "inplace_normalization" for name in (op, forward)) or forward == "LayerNorm"
+def _float32_bytes(shapes: Iterable[tuple[int, ...]]) -> int:
+    return sum(map(prod, shapes)) * 4

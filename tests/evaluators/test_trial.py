@@ -8,7 +8,7 @@ import pytest
 
 from halfwise.policies import parse_policy
 
-SHARED = {"GeLU", "Softmax", "LogSoftmax", "ReLU"}
+SHARED = {"Softmax", "LogSoftmax", "ReLU"}
 LOW_BUT_FOR_THE_PRODUCT = "{default: float16, layers: {'square::Mul': float32}}"
 
 

@@ -129,6 +129,22 @@ class FunctionsWorkload(Tiny):
         return FunctionsNet()
 
 
+class UncompilableNet(TinyNet):
+    """Adds what cannot be added."""
+
+    def construct(self, x):
+        """Fails to compile."""
+        return self.second(self.first(x) + self.second(self.first(x)))
+
+
+class UncompilableWorkload(Tiny):
+    """MindSpore refuses its network in any precision."""
+
+    def network(self) -> nn.Cell:
+        """An UncompilableNet."""
+        return UncompilableNet()
+
+
 class TupleAndDict(nn.Cell):
     """Two inputs, one of them integers; outputs nested in a dict and a tuple."""
 
@@ -274,6 +290,7 @@ def _diverge(factor: float) -> Callable[[], Workload]:
 
 make_tiny = Tiny
 make_overflowing = OverflowingWorkload
+make_uncompilable = UncompilableWorkload
 make_functions = FunctionsWorkload
 make_tuple_and_dict = TupleAndDictWorkload
 make_constant_loss = ConstantLossWorkload
