@@ -101,7 +101,10 @@ class _Attribution:
         if not op.node.stack:
             return None
         written_in_cell = layer_number(op.node.stack[-1].file) is not None
-        copied = len(self._by_id[op.node.unique_id or ""]) > 1 or not written_in_cell
+        # Ops of one id that all claim one Cell are that Cell called again, not copies for others.
+        same_id = self._by_id[op.node.unique_id or ""]
+        claims = {self._claim(other) for other in same_id}
+        copied = (len(same_id) > 1 and len(claims) > 1) or not written_in_cell
         return None if copied and len(self._cells_of_class(op)) > 1 else _Layer(self._claim(op), True)
 
     def _closest_of_class(self, op: AskedOp) -> _Layer | None:

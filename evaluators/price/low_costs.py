@@ -12,7 +12,6 @@ from ...policies.ops import OP_CLASSES
 from .devices import UNITS, Device, Unit
 from .op_costs import op_costs, op_names, roofline_s, unit_of
 
-
 # These read as much of their table as they write.
 _LOOK_UPS = frozenset({"Embedding", "EmbeddingLookup", "Gather", "GatherNd", "GatherV2"})
 

@@ -119,6 +119,32 @@ class FunctionsFirst(nn.Cell):
         return self.head(self.chain(x))
 
 
+class TwiceRelu(nn.Cell):
+    """Calls one ReLU before and behind its Dense."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.dense = nn.Dense(width, width)
+        self.relu = nn.ReLU()
+
+    def construct(self, x):
+        """(N, width) to the same."""
+        return self.relu(self.dense(self.relu(x)) + x)
+
+
+class CalledTwice(nn.Cell):
+    """Three of them in a chain."""
+
+    def __init__(self, width: int = 8):
+        super().__init__()
+        self.body = nn.SequentialCell(*(TwiceRelu(width) for _ in range(3)))
+        self.head = nn.Dense(width, 4)
+
+    def construct(self, x):
+        """Scores (N, 4)."""
+        return self.head(self.body(x))
+
+
 class Shared(nn.Cell):
     """One Cell under two names, a convolution, two inputs, a branch on a value."""
 
@@ -153,6 +179,7 @@ STEPS = {
         (TOKENS, MASK),
         Policy(default="float32", layers={"layers.4": "float16", "layers.7": "float16"}),
     ),
+    "called-twice": (CalledTwice, (ROWS,), FLOAT32),
     "functions-first": (FunctionsFirst, (ROWS,), FLOAT32),
     "shared": (
         Shared,

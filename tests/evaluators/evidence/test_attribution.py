@@ -51,6 +51,15 @@ def test_only_the_middle_block_computes_low(compiled):
                 assert row.compute_precision == ("float16" if in_middle else "float32"), row
 
 
+def test_a_cell_that_is_called_twice_has_both_calls(compiled):
+    """Each of three ReLUs that are called twice has two forward and two gradient ops."""
+    table = computing(compiled("called-twice").table)
+    forward, gradient = (Counter(table["layer"][table["graph_op"] == op]) for op in ("ReLU", "ReluGrad"))
+    assert forward == {f"body.{number}.relu": 2 for number in range(3)}
+    # The network's input needs no gradient, and so the very first call has none.
+    assert gradient == forward - Counter(["body.0.relu"])
+
+
 def test_twelve_identical_layers_hold_the_same_ops(compiled):
     """In a CellList of twelve encoder layers, every layer has the ops that its class writes."""
     table = compiled("encoder").table

@@ -1,0 +1,79 @@
+"""What reaches MindSpore when a device is named; the accelerators are contracts, since none is here to run on."""
+
+from pathlib import Path
+
+import mindspore as ms
+import pytest
+
+from halfwise.evaluators import device
+from halfwise.evaluators.device_facts import CONVOLUTION_FIX, DeviceFacts, learn_device
+from halfwise.policies.errors import HalfwiseError, InputError
+
+
+@pytest.fixture
+def calls(monkeypatch) -> list[tuple]:
+    """What is asked of MindSpore, in order; nothing is done."""
+    made: list[tuple] = []
+    monkeypatch.setattr(ms, "set_device", lambda target: made.append(("device", target)))
+    monkeypatch.setattr(ms, "set_context", lambda mode: made.append(("mode", mode)))
+    return made
+
+
+@pytest.mark.parametrize("target", ["CPU", "GPU", "Ascend"])
+@pytest.mark.parametrize(("mode", "constant"), [("graph", ms.GRAPH_MODE), ("pynative", ms.PYNATIVE_MODE)])
+def test_device_and_mode_reach_mindspore_once(calls, target, mode, constant):
+    """The device is set first, by MindSpore's own name, then the mode."""
+    device.use_device(target, mode)
+    assert calls == [("device", target), ("mode", constant)]
+
+
+def test_an_unknown_device_is_refused_before_mindspore_is_asked(calls):
+    """A name that is no target of MindSpore's is an input error that lists the targets."""
+    with pytest.raises(InputError, match="device 'TPU' is unknown; choose one of auto, CPU, GPU, Ascend"):
+        device.use_device("TPU", "graph")  # pyright: ignore[reportArgumentType]
+    assert calls == []
+
+
+def test_mindspores_refusal_is_quoted(monkeypatch):
+    """When MindSpore has no such device, its first line is quoted."""
+
+    def refuse(target: str) -> None:
+        raise RuntimeError(f"no {target}\nmore")
+
+    monkeypatch.setattr(ms, "set_device", refuse)
+    with pytest.raises(HalfwiseError, match=r"cannot use Ascend here: no Ascend$"):
+        device.use_device("Ascend", "graph")
+
+
+def test_peak_memory_of_an_accelerator_is_mindspores_own_figure(monkeypatch):
+    """On a GPU or Ascend the device's allocator is asked, on a CPU the operating system."""
+    monkeypatch.setattr(ms.runtime, "max_memory_allocated", lambda: 12345)
+    assert device.peak_memory_bytes("Ascend") == 12345
+    assert device.peak_memory_bytes("CPU") > 10 << 20
+
+
+@pytest.mark.parametrize(
+    ("reference", "convolves", "expected"),
+    [(True, True, dict(CONVOLUTION_FIX)), (True, False, {}), (False, True, {})],
+)
+def test_the_convolution_fix_is_applied_where_it_helps(monkeypatch, reference, convolves, expected):
+    """Only networks that convolve, on a CPU with the slow convolution, get the variable; and it is said."""
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    facts = DeviceFacts("CPU", ("float16",), {}, reference)
+    assert facts.environment(convolves) == expected
+    assert len(facts.notes(convolves)) == len(expected)
+
+
+def test_a_variable_that_the_user_set_stays(monkeypatch):
+    """Halfwise does not override the user's own ONEDNN_MAX_CPU_ISA."""
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+    assert DeviceFacts("CPU", ("float16",), {}, reference_convolution=True).environment(convolves=True) == {}
+
+
+def test_this_machine_is_found(tmp_path: Path):
+    """Without an accelerator "auto" finds the CPU, which computes float16 and refuses bfloat16 by an op."""
+    facts = learn_device("auto", tmp_path)
+    assert facts.target == "CPU"
+    assert facts.low_precisions == ("float16",)
+    assert "MatMul" in facts.missing["bfloat16"]
+    assert facts.notes(convolves=False)[0].startswith("bfloat16 is left out: CPU does not compute MatMul in it")
