@@ -9,6 +9,7 @@ from .inspection_result import OPS_TABLE, BoundaryCost, Inspection, InspectionRe
 from .prepared import prepare
 from .price import cast_report, describe, price_memory, price_table
 from .proven_step import compile_error, compile_proven
+from .workload import Workload
 from .workload_reference import load_workload
 
 
@@ -22,6 +23,8 @@ def inspect(request: InspectionRequest) -> Inspection:
     """
     use_device(request.target, "graph")
     workload = load_workload(request.workload, request.search_path)
+    if request.batch_size is not None:
+        _resize(workload, request.batch_size)
     policy = parse_policy(request.policy)
     prepared = prepare(workload, policy, seed=0)
     try:
@@ -35,6 +38,16 @@ def inspect(request: InspectionRequest) -> Inspection:
         evidence=proven.evidence,
         pricing=_price(proven.table, workload.batch_size, request),
     )
+
+
+def _resize(workload: Workload, batch_size: int) -> None:
+    workload.batch_size = batch_size
+    found = workload.sample_batch().size
+    if found != batch_size:
+        raise InputError(
+            f"{workload.name} cannot be priced at batch size {batch_size}: its batches hold {found} samples "
+            "whatever its `batch_size` says"
+        )
 
 
 def _price(table: pd.DataFrame, batch_size: int, request: InspectionRequest) -> Pricing | None:

@@ -1,6 +1,6 @@
 """What an inspection is asked and what it finds; free of mindspore, for the asking process."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from .outcome import Evidence
 from .price.devices import Device
@@ -11,10 +11,11 @@ OPS_TABLE = "ops.json"
 
 
 class InspectionRequest(WorkloadRequest):
-    """Compile the step under `policy` and, if `price_for` is given, price it there."""
+    """Compile the step under `policy`, and price it on `price_for`; `batch_size` replaces the workload's own."""
 
     policy: str
     price_for: Device | None = None
+    batch_size: PositiveInt | None = None
 
 
 class _Value(BaseModel):

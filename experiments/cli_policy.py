@@ -76,9 +76,19 @@ def ops(workload: str, policy: str, form: str) -> None:
 @click.option(
     "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."
 )
+@click.option(
+    "--batch-size", type=click.IntRange(min=1), help="Compile with this batch, not the workload's."
+)
 @_device_file
 @format_option
-def price(policies: tuple[str, ...], workload: str, price_for: str, device_file: Path | None, form: str) -> None:
+def price(
+    policies: tuple[str, ...],
+    workload: str,
+    price_for: str,
+    batch_size: int | None,
+    device_file: Path | None,
+    form: str,
+) -> None:
     """Price WORKLOAD's training step under each POLICY: worked out from the compiled step, nothing is run."""
     from ..evaluators.price.device_file import load_devices
     from ..evaluators.price.devices import find_device
@@ -88,8 +98,8 @@ def price(policies: tuple[str, ...], workload: str, price_for: str, device_file:
 
     device = find_device(price_for, load_devices(device_file))
     asked = [read_policy(policy) for policy in policies]
-    float32 = inspect_policy(BUILTIN["O0"], workload, device).inspection
-    priced = [inspect_policy(policy, workload, device).inspection for policy in asked]
+    float32 = inspect_policy(BUILTIN["O0"], workload, device, batch_size).inspection
+    priced = [inspect_policy(policy, workload, device, batch_size).inspection for policy in asked]
     if form == "json":
         documents = [
             {"policy": name, "speed_up_over_float32": _speed_up(found, float32), **found.model_dump()}

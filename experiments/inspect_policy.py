@@ -14,7 +14,7 @@ from ..evaluators.price.devices import Device
 from ..evaluators.process import Failure, Limits, run_job
 from ..policies import BUILTIN, Policy, load_policy, parse_policy
 from ..policies.errors import InputError
-from .workloads import resolve_reference
+from .workloads import resolve_for_pricing
 
 _LIMITS = Limits(time_s=600, memory_bytes=16 << 30)
 
@@ -41,10 +41,12 @@ def read_policy(text: str) -> Policy:
     return load_policy(text)
 
 
-def inspect_policy(policy: Policy, workload: str, price_for: Device | None = None) -> Inspected:
+def inspect_policy(
+    policy: Policy, workload: str, price_for: Device | None = None, batch_size: int | None = None
+) -> Inspected:
     """Compile the workload's step under the policy in a fresh process, on this machine's CPU.
 
-    The asked stage is the same for any device, so a CPU is enough.
+    The asked stage is the same for any device, so a CPU is enough. `batch_size` replaces the workload's own.
 
     Raises:
         InputError: workload or policy are wrong, or MindSpore cannot compile the step.
@@ -52,12 +54,13 @@ def inspect_policy(policy: Policy, workload: str, price_for: Device | None = Non
     """
     with _scratch() as folder:
         request = InspectionRequest(
-            workload=resolve_reference(workload),
+            workload=resolve_for_pricing(workload),
             search_path=Path.cwd(),
             folder=folder,
             target="CPU",
             policy=str(policy),
             price_for=price_for,
+            batch_size=batch_size,
         )
         found = run_job(INSPECT_JOB, request, Inspection, _LIMITS)
         if isinstance(found, Failure):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from .loss_scaling import NoLossScaling
+from .ops import GRAPH_NAMES
 from .policy import OpLists, Policy
 
 _O1_LAYERS = (
@@ -20,6 +21,9 @@ _O1_OPS = (
     *("Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Conv2DBackpropInput"),
     *("MatMul", "BatchMatMul", "PReLU", "ReLU", "Ger"),
 )
+# A rule for `MatMul` governs its variants too, but MindSpore's list names this one primitive: a product by
+# `ops.matmul` is another one, and stays in float32.
+_O1_OTHER_OPS = tuple(variant for op in _O1_OPS for variant in GRAPH_NAMES.get(op, ()))
 _O2_LAYERS = ("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "nn.LayerNorm")
 _AUTO_WHITE_LIST = (
     *("Conv2D", "Conv3D", "Conv2DExt", "Conv3DExt", "ConvTranspose2D", "Conv2DTranspose", "Conv3DTranspose"),
@@ -44,6 +48,7 @@ BUILTIN: Mapping[str, Policy] = MappingProxyType(
             layers={
                 **dict.fromkeys(_O1_LAYERS, "float16"),
                 **dict.fromkeys((f"**::{op}" for op in _O1_OPS), "float16"),
+                **dict.fromkeys((f"**::{op}" for op in _O1_OTHER_OPS), "float32"),
             },
         ),
         "O2": Policy(default="float16", layers=dict.fromkeys(_O2_LAYERS, "float32")),

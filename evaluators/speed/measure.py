@@ -2,8 +2,9 @@
 
 import os
 import tempfile
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from ..process import Failure, Limits, RunningJob, start_job
 from .comparison import Comparison
@@ -33,7 +34,8 @@ def _both(leader: RunningJob[Comparison], follower: RunningJob[Done]) -> Compari
     """The leader's result; a side that is left alone would wait for the other for ever, so it is ended."""
     with ThreadPoolExecutor(2) as pool:
         leading, following = pool.submit(leader.result), pool.submit(follower.result)
-        wait((leading, following), return_when=FIRST_COMPLETED)
+        sides: list[Future[Any]] = [leading, following]
+        wait(sides, return_when=FIRST_COMPLETED)
         if following.done() and isinstance(failure := following.result(), Failure) and not leading.done():
             leader.end()
             return Failure(failure.cause, f"the float32 twin: {failure.message}", failure.input_error)
