@@ -76,9 +76,7 @@ def ops(workload: str, policy: str, form: str) -> None:
 @click.option(
     "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."
 )
-@click.option(
-    "--batch-size", type=click.IntRange(min=1), help="Compile with this batch, not the workload's."
-)
+@click.option("--batch-size", type=click.IntRange(min=1), help="Compile with this batch, not the workload's.")
 @_device_file
 @format_option
 def price(

@@ -1,9 +1,12 @@
 """Where studies live: one home folder with a folder a study, the default MLflow store and its artifacts."""
 
 import difflib
+import fcntl
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +70,23 @@ class StudyFolder:
             HalfwiseError: the place cannot be written to.
         """
         _make_writable(self.trials)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the study for one search; the lock goes with the process, however it ends.
+
+        Raises:
+            HalfwiseError: another search holds it.
+        """
+        with (self.path / "search.lock").open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise HalfwiseError(
+                    f"another search is running in {self.path}: wait for it, or give this one a name of its own "
+                    "with --study"
+                ) from error
+            yield
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,18 @@ def run_search(launch: Launch, tracker: Tracker, tracking_uri: str | None, displ
 
     Raises:
         InputError: the experiment, the workload or a policy is wrong.
-        HalfwiseError: the device cannot be used, or a folder cannot be written.
+        HalfwiseError: the device cannot be used, a folder cannot be written, or another search holds the study.
     """
     folder = launch.home.study_folder(launch.name)
     launch.home.prepare()
     folder.create()
+    with folder.locked():
+        return _search(launch, folder, tracker, tracking_uri, display)
+
+
+def _search(
+    launch: Launch, folder: StudyFolder, tracker: Tracker, tracking_uri: str | None, display: Display
+) -> StudySummary:
     device, survey = _look(launch, display)
     search = _open(launch, survey, device, folder, display)
     row = _price_row(launch.experiment, device)

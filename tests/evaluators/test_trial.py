@@ -80,6 +80,16 @@ def test_a_loss_scale_that_never_works_ends_the_trial(run_trial):
     assert outcome.throughput_samples_per_s == 0
 
 
+def test_scaling_trains_what_vanishes_without(run_trial):
+    """Gradients that float16 flushes to zero leave the weights alone; dynamic loss scaling brings them back."""
+    without = run_trial("make_faint", "{default: float16, loss_scaling: {kind: none}}")
+    scaled = run_trial("make_faint", "{default: float16}")
+    reference = run_trial("make_faint", "{default: float32, loss_scaling: {kind: none}}")
+    assert reference.quality > 0.85
+    assert scaled.quality == pytest.approx(reference.quality, abs=0.05)
+    assert without.quality < reference.quality - 0.1
+
+
 @pytest.mark.parametrize(("workload", "words"), [("make_nan_quality", "nan"), ("make_infinite_quality", "inf")])
 def test_a_quality_that_is_no_number_is_infeasible(run_trial, workload, words):
     """NaN and infinity as quality make a trial infeasible, with the value as the cause."""

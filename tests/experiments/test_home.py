@@ -131,3 +131,14 @@ def test_prepared_home_is_empty(tmp_path: Path):
 def test_tracking_uri_quotes_what_a_uri_gives_a_meaning_to():
     """A percent sign or question mark in the path does not change the place of the store."""
     assert Home(Path("/a b/50%?")).tracking_uri == "sqlite:////a b/50%25%3F/mlflow.db"
+
+
+def test_one_search_at_a_time_holds_a_study(tmp_path):
+    """A second search in the same folder is refused by its path, and may start when the first has ended."""
+    folder = Home(tmp_path).study_folder("one")
+    folder.create()
+    refused = pytest.raises(HalfwiseError, match=f"another search is running in {folder.path}")
+    with folder.locked(), refused, folder.locked():
+        pytest.fail("a second search was let in")
+    with folder.locked():
+        assert (folder.path / "search.lock").exists()

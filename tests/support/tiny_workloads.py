@@ -216,6 +216,30 @@ class ConstantLossWorkload(Tiny):
         return ConstantLoss()
 
 
+class FaintLoss(nn.Cell):
+    """Cross entropy times 1e-6: its gradients lie below what float16 can hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.cross_entropy = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+
+    def construct(self, outputs, labels):
+        """(N, 2) and (N,) to one small number."""
+        return self.cross_entropy(outputs, labels) * 1e-6
+
+
+class FaintWorkload(Tiny):
+    """Trains in float16 only with a loss scale."""
+
+    def loss(self) -> nn.Cell:
+        """A FaintLoss."""
+        return FaintLoss()
+
+    def optimizer(self, parameters: Sequence[Any]) -> nn.Optimizer:
+        """Adam, which does not care how small gradients are as long as they are there."""
+        return nn.Adam(parameters, learning_rate=0.05, eps=1e-15)
+
+
 class HugeGradientLoss(nn.Cell):
     """A finite loss whose gradient is infinite at every loss scale."""
 
@@ -294,6 +318,7 @@ make_uncompilable = UncompilableWorkload
 make_functions = FunctionsWorkload
 make_tuple_and_dict = TupleAndDictWorkload
 make_constant_loss = ConstantLossWorkload
+make_faint = FaintWorkload
 make_huge_gradient = HugeGradientWorkload
 make_nan_quality = _diverge(float("nan"))
 make_infinite_quality = _diverge(float("inf"))
