@@ -11,6 +11,7 @@ from ..policies.rewrite import read_outline
 from ..policies.text import parse_policy
 from .device import use_device
 from .evidence import mark_layers, read_kernel_table, read_op_table
+from .graph_dump import dumped_graphs
 from .outcome import Place
 from .prepared import prepare
 from .request import DiagnosisRequest
@@ -35,7 +36,8 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
     prepared.step.scaler.scale_value.set_data(ms.Tensor(request.loss_scale, ms.float32))
     batch = next(itertools.islice(workload.batches(request.seed), request.step, None))
     mark_layers(prepared.network, dump / "graphs")
-    prepared.step(*as_tensors(batch))[0].asnumpy()
+    with dumped_graphs(dump / "graphs"):
+        prepared.step(*as_tensors(batch))[0].asnumpy()
     bad = next((op for op in dumped_ops(dump) if not op.finite()), None)
     if bad is None:
         return request.place

@@ -5,18 +5,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import mindspore as ms
+
+_PASSES = "MS_DEV_DUMP_IR_PASSES"
+
 
 @contextmanager
 def dumped_graphs(folder: Path) -> Iterator[None]:
-    """While this is open, MindSpore writes the graphs that it compiles into `folder`."""
-    settings = {
-        "MS_DEV_SAVE_GRAPHS": "1",
-        "MS_DEV_SAVE_GRAPHS_PATH": str(folder),
-        "MS_DEV_DUMP_IR_PASSES": "validate",
-    }
-    os.environ.update(settings)
+    """While this is open, MindSpore writes the graphs that it compiles into `folder`; may be opened again.
+
+    Through the context rather than MS_DEV_SAVE_GRAPHS: MindSpore reads that variable at the first compilation
+    of a process and never again, and would go on writing into the working folder.
+    """
+    os.environ[_PASSES] = "validate"
+    ms.set_context(save_graphs=1, save_graphs_path=str(folder))
     try:
         yield
     finally:
-        for name in settings:
-            del os.environ[name]
+        ms.set_context(save_graphs=0)
+        del os.environ[_PASSES]

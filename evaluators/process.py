@@ -1,8 +1,8 @@
 """Runs one job in one fresh process and turns whatever happens to it into a value.
 
 MindSpore's precision state leaks between trainings of one process, so no process trains twice. A forkserver
-that has imported mindspore and touched nothing else starts each child in some 20 ms (a new interpreter takes
-over a second); the caller's process never runs a MindSpore op.
+that has imported mindspore and the trial's own modules, and touched nothing else, starts each child in some
+20 ms (a new interpreter takes over a second); the caller's process never runs a MindSpore op.
 """
 
 import contextlib
@@ -27,6 +27,8 @@ from .request import Request
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
+# Imported once in the forkserver, so that no child pays for it; scikit-learn since workloads load their data with it.
+_PRELOADED = ("mindspore", "halfwise.evaluators.trial", "sklearn.datasets")
 _POLL_S = 0.05
 _LOG, _RESULT = "output.log", "result.json"
 _LOG_LIMIT_BYTES = 4 << 20
@@ -104,7 +106,7 @@ def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limi
 
 def _start(job: str, request: Request, log: Path, result: Path) -> ForkServerProcess:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mindspore", "halfwise.evaluators.child"])
+    context.set_forkserver_preload(list(_PRELOADED))
     child = context.Process(target=enter, args=(job, request, log, result), daemon=False)
     try:
         with _without_main_module():

@@ -1,4 +1,4 @@
-"""MindSpore's own dump: the values of every op of one step, and the graphs that they belong to."""
+"""MindSpore's own dump: the values of every op of one step."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class DumpedOp:
 
 
 def dump_everything(folder: Path) -> None:
-    """Make this process write every op's values, and its graphs, into `folder`; call it before any op."""
+    """Make this process write every op's values into `folder`; call it before any op."""
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "common_dump_settings": {
@@ -44,9 +44,6 @@ def dump_everything(folder: Path) -> None:
     os.environ.update(
         MINDSPORE_DUMP_CONFIG=str(file),
         MS_DIAGNOSTIC_DATA_PATH=str(folder),
-        MS_DEV_SAVE_GRAPHS="1",
-        MS_DEV_SAVE_GRAPHS_PATH=str(folder / "graphs"),
-        MS_DEV_DUMP_IR_PASSES="validate",
     )
 
 

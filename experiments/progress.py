@@ -93,7 +93,8 @@ class Bar(Display):
         if not point.feasible:
             self.note(describe(record, point))
         chosen = f"best so far {best.label}" if best else "no choice yet"
-        self._progress.update(self._task, advance=1, description=f"{chosen}; last {describe(record, point)}")
+        last = f"{point.quality:.5g}" if point.feasible else "does not train"
+        self._progress.update(self._task, advance=1, description=f"{chosen}; last {record.title}: {last}")
 
     def end(self) -> None:
         """Takes the bar away."""

@@ -49,13 +49,13 @@ class DigitsResNet(nn.Cell):
 
     def __init__(self, classes: int = 10):
         super().__init__()
-        self.conv = conv3x3(1, 8)
-        self.bn = nn.BatchNorm2d(8)
+        self.conv = conv3x3(1, 16)
+        self.bn = nn.BatchNorm2d(16)
         self.relu = nn.ReLU()
         self.body = nn.SequentialCell(
-            ResidualBlock(8, 8), ResidualBlock(8, 16, stride=2), ResidualBlock(16, 32, stride=2)
+            ResidualBlock(16, 16), ResidualBlock(16, 32, stride=2), ResidualBlock(32, 64, stride=2)
         )
-        self.head = nn.Dense(32, classes)
+        self.head = nn.Dense(64, classes)
 
     def construct(self, images):
         """Convolve, average over the image, classify."""
@@ -69,8 +69,8 @@ class DigitsWorkload(Workload):
     name = "digits-resnet"
     metric = Metric("accuracy", "maximize")
     batch_size = 64
-    trial_steps = 100
-    full_steps = 2000
+    trial_steps = 80
+    full_steps = 1600
 
     def __init__(self):
         pixels, digits = load_digits(return_X_y=True)

@@ -1,4 +1,4 @@
-"""Compiles training steps under MindSpore's own mixed-precision levels, and under halfwise's, in fresh processes."""
+"""Compiles training steps under MindSpore's own mixed-precision levels and halfwise's, for fresh processes."""
 
 import contextlib
 import importlib.util
@@ -46,7 +46,7 @@ def asked_ops(workload: str, level: str, by: Source) -> dict[str, Any]:
 
 
 def _with_absolute_imports(workload: str, folder: Path) -> Workload:
-    """The workload from a copy of its module: MindSpore's O1 cannot import a network's module that has relative ones."""
+    """The workload from a copy of its module: MindSpore's O1 fails on a module with relative imports."""
     module, _, function = resolve_reference(workload).partition(":")
     found = importlib.util.find_spec(module)
     assert found is not None
