@@ -27,7 +27,7 @@ from .request import Request
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
-# Imported once in the forkserver, so that no child pays for it; scikit-learn since workloads load their data with it.
+# Imported once in the forkserver, so that no child pays for it; many workloads load their data with scikit-learn.
 _PRELOADED = ("mindspore", "halfwise.evaluators.trial", "sklearn.datasets")
 _POLL_S = 0.05
 _LOG, _RESULT = "output.log", "result.json"

@@ -13,6 +13,7 @@ from mindspore.common.initializer import Normal, initializer
 
 from ...evaluators.outcome import Metric
 from ...evaluators.workload import Batch, Workload
+from .attention import HeadedAttention
 
 VOCABULARY = 30_522
 WIDTH = 768
@@ -21,31 +22,12 @@ LAYERS = 12
 IGNORED = -1
 
 
-class SelfAttention(nn.Cell):
-    """Attention in several heads: (N, T, width) and an addend (N, 1, 1, T) to the scores, to (N, T, width)."""
-
-    def __init__(self, width: int, heads: int):
-        super().__init__()
-        self.heads = heads
-        self.scale = (width // heads) ** -0.5
-        self.query = nn.Dense(width, width)
-        self.key = nn.Dense(width, width)
-        self.value = nn.Dense(width, width)
-        self.output = nn.Dense(width, width)
-
-    def split_heads(self, x):
-        """(N, T, width) to (N, heads, T, width / heads)."""
-        batch, length, width = x.shape
-        return x.reshape(batch, length, self.heads, width // self.heads).swapaxes(1, 2)
+class SelfAttention(HeadedAttention):
+    """(N, T, width) and an addend (N, 1, 1, T) to the scores, to (N, T, width)."""
 
     def construct(self, x, addend):
-        """Mix the values of the keys that each query may see."""
-        query = self.split_heads(self.query(x))
-        key = self.split_heads(self.key(x))
-        value = self.split_heads(self.value(x))
-        scores = ops.matmul(query, key.swapaxes(2, 3)) * self.scale
-        mixed = ops.matmul(ops.softmax(scores + addend, -1), value)
-        return self.output(mixed.swapaxes(1, 2).reshape(x.shape))
+        """The addend hides what is no text."""
+        return self.attend(x, addend)
 
 
 class EncoderLayer(nn.Cell):

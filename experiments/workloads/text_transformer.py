@@ -10,11 +10,12 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+from mindspore import nn
 from mindspore.common.initializer import Normal, initializer
 
 from ...evaluators.outcome import Metric
 from ...evaluators.workload import Batch, Workload, shuffled_batches
+from .attention import HeadedAttention
 from .splits import held_out_split
 
 CHARACTERS = "".join(map(chr, range(32, 127)))
@@ -25,35 +26,15 @@ OTHER = 1
 VOCABULARY = 2 + len(CHARACTERS)
 
 
-class Attention(nn.Cell):
-    """Attention in several heads: (N, T, width) and a mask (N, 1, T, T) to (N, T, width).
+class Attention(HeadedAttention):
+    """(N, T, width) and a mask (N, 1, T, T) to (N, T, width).
 
     The mask is 1 where a query (third axis) may see a key (fourth axis), 0 elsewhere.
     """
 
-    def __init__(self, width: int, heads: int):
-        super().__init__()
-        self.heads = heads
-        self.scale = (width // heads) ** -0.5
-        self.query = nn.Dense(width, width)
-        self.key = nn.Dense(width, width)
-        self.value = nn.Dense(width, width)
-        self.output = nn.Dense(width, width)
-
-    def split_heads(self, x):
-        """(N, T, width) to (N, heads, T, width / heads)."""
-        batch, length, width = x.shape
-        return x.reshape(batch, length, self.heads, width // self.heads).swapaxes(1, 2)
-
     def construct(self, x, mask):
-        """Mix the values of the keys that each query may see."""
-        query = self.split_heads(self.query(x))
-        key = self.split_heads(self.key(x))
-        value = self.split_heads(self.value(x))
-        scores = ops.matmul(query, key.swapaxes(2, 3)) * self.scale
-        scores = scores + (1 - mask) * -1e9
-        mixed = ops.matmul(ops.softmax(scores, -1), value)
-        return self.output(mixed.swapaxes(1, 2).reshape(x.shape))
+        """A large negative number hides what a query may not see."""
+        return self.attend(x, (1 - mask) * -1e9)
 
 
 class MLP(nn.Cell):

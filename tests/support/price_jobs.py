@@ -45,10 +45,9 @@ def compile_mixed(policies: list[str], file: str) -> int:
     use_device("CPU", "graph")
     images, classes = ms.ops.ones((16, 3, 8, 8), ms.float32), ms.ops.zeros(16, ms.int32)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    tables = []
+    tables, outline = [], read_outline(Mixed())
     for number, text in enumerate(policies):
         network, policy = Mixed(), parse_policy(text)
-        outline = read_outline(network)
         apply(policy, network)
         folder = Path(file).parent / str(number)
         mark_layers(network, folder / "marks")
