@@ -24,6 +24,11 @@ INPLACE_NORMALIZATION_OPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The layers whose op can't be white-listed, because it updates the layer's statistics, and that op."""
 
+ROUNDING_NORMALIZATION_OPS: Mapping[str, str] = MappingProxyType(
+    {"nn.LayerNorm": "LayerNorm", "nn.GroupNorm": "GroupNorm"}
+)
+"""The layers that cast their own scale and shift to the type of what enters them, and their op."""
+
 _LOSSES = tuple(op for op, op_class in OP_CLASSES.items() if op_class == "loss")
 
 
@@ -32,13 +37,14 @@ class Region:
     """One autocast region, for one Cell.
 
     White-listed ops cast their float inputs down to `precision`, black-listed ones up to float32; the others
-    run in the type of their inputs. `lower_inputs`: the Cell's own inputs are to be cast down at its border.
+    run in the type of their inputs. `border` is the precision that the Cell's own inputs are cast to before
+    anything else, None where they enter as they are.
     """
 
     precision: LowPrecision
     white_list: tuple[str, ...]
     black_list: tuple[str, ...]
-    lower_inputs: bool
+    border: Precision | None
 
 
 def region_of(assignment: Assignment, policy: Policy) -> Region:
@@ -58,7 +64,7 @@ def region_of(assignment: Assignment, policy: Policy) -> Region:
         precision=cast("LowPrecision", low.pop()) if low else policy.low_precision,
         white_list=tuple(sorted(op for op, precision in asked.items() if _is_white(op, precision))),
         black_list=tuple(sorted(op for op, precision in asked.items() if precision == "float32")),
-        lower_inputs=_lowers_inputs(assignment.type_names, asked),
+        border=_border(assignment, asked),
     )
 
 
@@ -90,10 +96,20 @@ def _is_white(op: str, precision: Precision) -> bool:
     return precision != "float32" and OP_CLASSES[op] != "inplace_normalization"
 
 
-def _lowers_inputs(type_names: Iterable[str], asked: Mapping[str, Precision]) -> bool:
-    ops = [op for name in type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
-    precisions = {asked[op] for op in ops if op in asked}
-    return bool(precisions) and "float32" not in precisions
+def _border(assignment: Assignment, asked: Mapping[str, Precision]) -> Precision | None:
+    """In-place normalisations get low data at the border, where they are asked to be low.
+
+    LayerNorm and GroupNorm in float32 get float32 data there: inside, their scale would already have been
+    rounded to the type of what entered. Under auto they are left to MindSpore's own lists, as it does itself.
+    """
+    inplace = [op for name in assignment.type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
+    precisions = {asked[op] for op in inplace if op in asked}
+    if precisions and "float32" not in precisions:
+        return precisions.pop()
+    rounding = {ROUNDING_NORMALIZATION_OPS.get(name) for name in assignment.type_names}
+    if assignment.precision != "auto" and any(asked.get(op or "") == "float32" for op in rounding):
+        return "float32"
+    return None
 
 
 def _two_low_precisions(assignment: Assignment, policy: Policy) -> str:

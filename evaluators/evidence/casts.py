@@ -8,7 +8,7 @@ from .asked_graph import AskedOp
 CastMaker = Literal["policy", "framework"]
 
 # The adapter's construct that casts a Cell's inputs at its border.
-_BORDER = "_construct_on_lowered_inputs"
+_BORDER = "_construct_on_cast_inputs"
 _WRITTEN_CASTS = (
     "def cast(",
     "def astype(",

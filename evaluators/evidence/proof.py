@@ -108,7 +108,7 @@ class _Asking:
             elif reason == "layer" and OP_CLASSES.get(op) == "loss":
                 reason = "loss"
             return _Asked("float32", reason)
-        lowered_data = region.lower_inputs and OP_CLASSES.get(op) == "inplace_normalization"
+        lowered_data = region.border == region.precision and OP_CLASSES.get(op) == "inplace_normalization"
         return _Asked(region.precision, reason) if op in self._white[layer] or lowered_data else None
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .flow import Flow
 from .op_costs import precision_casts
-from .wants import FOLLOW, Want
+from .wants import AT_BORDER, FOLLOW, Want
 from .what_if import Prediction
 
 NOT_APPLIED = "MindSpore did not apply the policy to this op"
@@ -58,7 +58,11 @@ def _cause(refused: set, place: tuple[str, str]) -> str:
 
 def _refused(wants: Sequence[Want], flow: Flow, table: pd.DataFrame) -> set[tuple[str, str]]:
     """Ops and layers that compute in another precision than the one they were told."""
-    told = {(op.op, op.layer): want for op, want in zip(flow.ops, wants, strict=True) if want != FOLLOW}
+    told = {
+        (op.op, op.layer): "float32" if want == AT_BORDER else want
+        for op, want in zip(flow.ops, wants, strict=True)
+        if want != FOLLOW
+    }
     rows = table[table["direction"] == "forward"].itertuples()
     return {
         (row.graph_op, row.layer)

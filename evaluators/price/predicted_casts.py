@@ -70,18 +70,25 @@ class FlowIndex:
         return self.flow.ops[source].group if source >= 0 else source
 
 
-def predict_casts(index: FlowIndex, precisions: Sequence[str], fusable: Collection[int]) -> PredictedCasts:
+def predict_casts(
+    index: FlowIndex, precisions: Sequence[str], fusable: Collection[int], at_border: Collection[int]
+) -> PredictedCasts:
     """The casts, when each op of the flow computes in `precisions`.
+
+    `at_border` are ops whose layer casts its data to float32 before it does anything else.
 
     `fusable` are the flow ops whose neighbouring casts the device's back end may take in (`fusion.fuse` is the
     same rule on a table).
     """
-    return _Casts(index, precisions, fusable).find()
+    return _Casts(index, precisions, fusable, at_border).find()
 
 
 class _Casts:
-    def __init__(self, index: FlowIndex, precisions: Sequence[str], fusable: Collection[int]) -> None:
+    def __init__(
+        self, index: FlowIndex, precisions: Sequence[str], fusable: Collection[int], at_border: Collection[int]
+    ) -> None:
         self._index = index
+        self._at_border = at_border
         # Parameters and inputs have places below zero: the end of the list.
         leaves = 1 - min(index.sources, default=0)
         self._precisions = [*precisions, *[_FLOAT32] * leaves]
@@ -183,7 +190,7 @@ class _Casts:
         for number in self._index.as_data:
             place = self._index.places[number]
             arrives = self._precisions[self._index.edges[self._index.of_op[place][0]].source]
-            if self._precisions[place] == _FLOAT32 != arrives:
+            if self._precisions[place] == _FLOAT32 != arrives and place not in self._at_border:
                 ways = (
                     CrossedEdge(number, _FLOAT32, arrives, False),
                     CrossedEdge(number, arrives, _FLOAT32, False),

@@ -13,8 +13,11 @@ from .flow import Flow, FlowOp
 FOLLOW = "follow"
 """The op computes in whatever its inputs are."""
 
+AT_BORDER = "float32 from the border on"
+"""The op computes in float32, and so does whatever its layer does before it: its Parameters are not rounded."""
+
 Want = str
-"""A precision, or FOLLOW."""
+"""A precision, FOLLOW or AT_BORDER."""
 
 
 def wants(policy: Policy, outline: NetworkOutline, flow: Flow) -> tuple[Want, ...]:
@@ -56,13 +59,13 @@ class _Key:
 
 
 class _Region:
-    __slots__ = ("black", "lower_inputs", "precision", "white")
+    __slots__ = ("black", "border", "precision", "white")
 
     def __init__(self, region: Region) -> None:
         self.precision = region.precision
         self.white = frozenset(region.white_list)
         self.black = frozenset(region.black_list)
-        self.lower_inputs = region.lower_inputs
+        self.border = region.border
 
 
 @lru_cache(maxsize=4096)
@@ -71,9 +74,11 @@ def _region(key: _Key) -> _Region:
 
 
 def _want(op: FlowOp, region: _Region) -> Want:
-    if op.op in region.white or (op.data_only and region.lower_inputs):
+    if op.op in region.white or (op.data_only and region.border == region.precision):
         return region.precision
-    return "float32" if op.op in region.black else FOLLOW
+    if op.op not in region.black:
+        return FOLLOW
+    return AT_BORDER if region.border == "float32" else "float32"
 
 
 class LayerWants:

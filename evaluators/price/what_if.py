@@ -18,7 +18,7 @@ from .flow import Flow, build_flow
 from .low_costs import RowCosts, row_costs
 from .precision_width import WIDTHS
 from .predicted_casts import CrossedEdge, FlowIndex, PredictedCasts, predict_casts
-from .wants import FOLLOW, Want
+from .wants import AT_BORDER, FOLLOW, Want
 
 _FLOAT32 = "float32"
 
@@ -85,7 +85,7 @@ class WhatIf:
             InputError: the device lacks a figure for a precision that is wanted.
         """
         precisions = self._spread(wants)
-        return self._price(precisions, predict_casts(self._index, precisions, self._fusable))
+        return self._price(precisions, predict_casts(self._index, precisions, self._fusable, _at_border(wants)))
 
     def predict(self, wants: Sequence[Want]) -> Prediction:
         """What the compiled table would hold, and its price.
@@ -94,7 +94,7 @@ class WhatIf:
             InputError: as `price`.
         """
         precisions = self._spread(wants)
-        found = predict_casts(self._index, precisions, self._fusable)
+        found = predict_casts(self._index, precisions, self._fusable, _at_border(wants))
         casts = tuple(map(self._described, found.casts))
         return Prediction(tuple(precisions), casts, self._price(precisions, found))
 
@@ -110,7 +110,7 @@ class WhatIf:
         precisions: list[str] = []
         for op, want in zip(self.flow.ops, wants, strict=True):
             if want != FOLLOW:
-                precisions.append(want)
+                precisions.append(_FLOAT32 if want == AT_BORDER else want)
                 continue
             given = {precisions[edge.source] if edge.source >= 0 else _FLOAT32 for edge in op.edges}
             precisions.append(given.pop() if len(given) == 1 else _FLOAT32)
@@ -160,3 +160,7 @@ class WhatIf:
         for row, place in self.flow.sums.items():
             sums.setdefault(place, []).append(row)
         return [(*op.rows, *sums.get(place, ())) for place, op in enumerate(self.flow.ops)]
+
+
+def _at_border(wants: Sequence[Want]) -> frozenset[int]:
+    return frozenset(place for place, want in enumerate(wants) if want == AT_BORDER)

@@ -40,8 +40,8 @@ def _private_calls() -> tuple:
 def set_region(cell: nn.Cell, region: Region) -> None:
     """Make `cell`'s own ops compute as the region says; nested Cells with their own regions override it."""
     level, create_strategy, decorate, _ = _private_calls()
-    if region.lower_inputs:
-        _lower_inputs(cell, DTYPES[region.precision])
+    if region.border is not None:
+        _cast_inputs(cell, DTYPES[region.border])
     dtype = DTYPES[region.precision]
     white, black = _entries(region.white_list), _entries(region.black_list)
     cell.amp_strategy = create_strategy(level, dtype, white, black)
@@ -112,15 +112,15 @@ def _entries(names: tuple[str, ...]) -> list[tuple[str, list[int]]]:
     return [(name, []) for name in names]
 
 
-def _lower_inputs(cell: nn.Cell, dtype) -> None:
+def _cast_inputs(cell: nn.Cell, dtype) -> None:
     cell.halfwise_dtype = dtype
     cell.halfwise_construct = types.MethodType(type(cell).construct, cell)
-    cell.construct = types.MethodType(_construct_on_lowered_inputs, cell)
+    cell.construct = types.MethodType(_construct_on_cast_inputs, cell)
 
 
 # Graph mode reads this function's source: it stands at module level and calls its first argument self.
-def _construct_on_lowered_inputs(self, *inputs):
-    lowered = ()
+def _construct_on_cast_inputs(self, *inputs):
+    cast = ()
     for value in inputs:
-        lowered += (ops.mixed_precision_cast(self.halfwise_dtype, value),)
-    return self.halfwise_construct(*lowered)
+        cast += (ops.mixed_precision_cast(self.halfwise_dtype, value),)
+    return self.halfwise_construct(*cast)

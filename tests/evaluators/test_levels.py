@@ -34,8 +34,7 @@ KNOWN = {
         "gradient Transpose: float32 | float16": 8,
     },
     ("text-transformer", "O2"): {
-        "cast to float16: none | float32": 20,
-        "cast to float32: none | float16": 24,
+        "cast to float32: none | float16": 4,
         "forward Reshape: float16 | float32": 5,
         "gradient AddN: float16 | float32": 2,
         "gradient Reshape: float16 | float32": 9,

@@ -29,7 +29,7 @@ def region(*type_names: str, **fields: Any) -> Region:
 def test_a_float32_region_lists_every_op_as_black() -> None:
     """Nothing follows its inputs into low precision, in-place normalisations included."""
     asked = region(default="float32", ops=OpLists(white_list=("MatMul",)))
-    assert (asked.precision, asked.lower_inputs) == ("float16", False)
+    assert (asked.precision, asked.border) == ("float16", None)
     assert asked.white_list == ()
     assert asked.black_list == tuple(sorted(OP_CLASSES))
 
@@ -54,13 +54,13 @@ def test_an_auto_region_has_the_policies_lists() -> None:
         precision="bfloat16",
         white_list=("MatMul", "MatMulExt", "Mm", "PowTensorScalar"),
         black_list=("BatchNorm", "BatchNormExt", "Pow", "PowScalarTensor"),
-        lower_inputs=False,
+        border=None,
     )
 
 
 def test_empty_lists_give_an_empty_region() -> None:
     """Under auto without lists every op follows its inputs (case 10)."""
-    assert region(default="auto") == Region("float16", (), (), lower_inputs=False)
+    assert region(default="auto") == Region("float16", (), (), border=None)
 
 
 def test_an_op_rule_beats_lists_and_the_cells_precision() -> None:
@@ -90,28 +90,34 @@ def test_a_rule_for_a_graph_name_beats_the_one_for_its_family() -> None:
 
 
 @pytest.mark.parametrize(
-    ("types", "fields", "lowered"),
+    ("types", "fields", "border"),
     [
-        (["nn.BatchNorm2d"], {"default": "float16"}, True),
-        (["MyNorm", "nn.BatchNorm1d"], {"default": "bfloat16"}, True),
-        (["nn.InstanceNorm3d"], {"default": "float16"}, True),
-        (["nn.SyncBatchNorm"], {"default": "float16"}, True),
-        (["nn.LayerNorm"], {"default": "float16"}, False),
-        (["nn.BatchNorm2d"], {"default": "float32"}, False),
-        (["nn.BatchNorm2d"], {"default": "auto"}, False),
-        (["nn.BatchNorm2d"], {"default": "auto", "ops": {"white_list": ["BatchNorm"]}}, True),
-        (["nn.BatchNorm2d"], {"default": "float16", "ops": {"black_list": ["BatchNorm"]}}, False),
-        (["nn.SyncBatchNorm"], {"default": "float16", "ops": {"black_list": ["BatchNorm"]}}, False),
-        (["nn.BatchNorm2d"], {"default": "float16", "layers": {"a::BatchNorm": "float32"}}, False),
-        (["nn.BatchNorm2d"], {"default": "float32", "layers": {"a::BatchNorm": "float16"}}, True),
+        (["nn.BatchNorm2d"], {"default": "float16"}, "float16"),
+        (["MyNorm", "nn.BatchNorm1d"], {"default": "bfloat16"}, "bfloat16"),
+        (["nn.InstanceNorm3d"], {"default": "float16"}, "float16"),
+        (["nn.SyncBatchNorm"], {"default": "float16"}, "float16"),
+        (["nn.BatchNorm2d"], {"default": "float32"}, None),
+        (["nn.BatchNorm2d"], {"default": "auto"}, None),
+        (["nn.BatchNorm2d"], {"default": "auto", "ops": {"white_list": ["BatchNorm"]}}, "float16"),
+        (["nn.BatchNorm2d"], {"default": "float16", "ops": {"black_list": ["BatchNorm"]}}, None),
+        (["nn.SyncBatchNorm"], {"default": "float16", "ops": {"black_list": ["BatchNorm"]}}, None),
+        (["nn.BatchNorm2d"], {"default": "float16", "layers": {"a::BatchNorm": "float32"}}, None),
+        (["nn.BatchNorm2d"], {"default": "float32", "layers": {"a::BatchNorm": "float16"}}, "float16"),
+        (["nn.LayerNorm"], {"default": "float16"}, None),
+        (["nn.LayerNorm"], {"default": "float32"}, "float32"),
+        (["MyNorm", "nn.GroupNorm"], {"default": "float32"}, "float32"),
+        (["nn.LayerNorm"], {"default": "float16", "ops": {"black_list": ["LayerNorm"]}}, "float32"),
+        (["nn.GroupNorm"], {"default": "float16", "layers": {"a::GroupNorm": "float32"}}, "float32"),
+        (["nn.LayerNorm"], {"default": "auto", "ops": {"black_list": ["LayerNorm"]}}, None),
+        (["nn.Dense"], {"default": "float32"}, None),
     ],
 )
-def test_in_place_normalisations_get_low_data_at_the_border(
-    types: list[str], fields: dict[str, Any], lowered: bool
+def test_normalisations_get_their_data_at_the_border(
+    types: list[str], fields: dict[str, Any], border: str | None
 ) -> None:
-    """Their op is never white-listed; the Cell's inputs are lowered where the op is asked to be low."""
+    """In-place ones, never white-listed, get low data; LayerNorm and GroupNorm in float32 get float32 data."""
     asked = region(*types, **fields)
-    assert asked.lower_inputs is lowered
+    assert asked.border == border
     assert not set(asked.white_list) - FLOAT_OPS
 
 
@@ -144,4 +150,4 @@ def test_a_cell_holds_one_low_precision(fields: dict[str, Any], rules: str) -> N
 def test_an_op_rule_may_bring_its_own_low_precision() -> None:
     """Where nothing else goes low, the op's precision is the region's."""
     asked = region(default="auto", layers={"a::Mul": "bfloat16"})
-    assert asked == Region("bfloat16", ("Mul", "Muls"), (), lower_inputs=False)
+    assert asked == Region("bfloat16", ("Mul", "Muls"), (), border=None)
