@@ -113,7 +113,7 @@ def _save_figure(
         metric=info.metric,
         direction=info.direction,
         speed_label=info.speed_label,
-        title=f"{info.name}: {info.workload}",
+        title=info.title,
         quality_bound=bound,
     )
     save_front_figure(picture, folder.front_figure)

@@ -36,6 +36,11 @@ class StudyInfo:
     priced_for: str | None = None
 
     @property
+    def title(self) -> str:
+        """The study by its name, and its workload where that is another."""
+        return self.name if self.name == self.workload else f"{self.name}: {self.workload}"
+
+    @property
     def speed(self) -> Speed:
         """The speed that policies are compared by."""
         return speed_named(self.priced_for, self.device)

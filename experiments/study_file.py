@@ -15,6 +15,8 @@ from .records import StudyInfo, TrialRecord
 
 # The all-float32 policy that every study tries first: quality and speed are compared with it.
 BASELINE = "O0"
+# The one with everything in low precision.
+ALL_LOW = "O3"
 
 
 class StudyFile(BaseModel):

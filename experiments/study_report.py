@@ -16,7 +16,7 @@ from ..search.front import Point, merit, pareto_front
 from .conclusion import speed_ratio
 from .home import Home, StudyFolder
 from .records import StudyInfo
-from .study_file import StudyFile, criteria_of, point_of, read_records
+from .study_file import ALL_LOW, BASELINE, StudyFile, criteria_of, point_of, read_records
 
 
 def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
@@ -31,9 +31,11 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
         if not point.feasible:
             place = f"; first at {places[point.number]}" if places[point.number] else ""
             console.print(f"{point.label} does not count: {point.cause}{place}", markup=False)
-    console.print(_verdict(info, points), markup=False)
-    for line in _what_speed_means(info):
+    for line in [*_all_low(info, points), _verdict(info, points), *_what_speed_means(info)]:
         console.print(line, markup=False)
+    best, _ = _choice(info, points)
+    if info.priced_for is not None and best is not None and best.name == BASELINE:
+        console.print(f"Why not faster: {price_line(info)}", markup=False)
     if folder.best_policy.exists():
         console.print(f"Policy file: {folder.best_policy}", markup=False)
     console.print(f"Look at it:  {ui_line(home)}", markup=False)
@@ -59,9 +61,29 @@ def study_json(folder: StudyFolder) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
+def price_line(info: StudyInfo) -> str:
+    """The command that shows where the price of an all-low step goes."""
+    return shlex.join(
+        ["halfwise", "price", ALL_LOW, "--workload", info.workload, "--price-for", str(info.priced_for)]
+    )
+
+
 def ui_line(home: Home) -> str:
     """The command that opens the MLflow pages of this home from any folder."""
     return shlex.join(["halfwise", "ui", "--home", str(home.path)])
+
+
+def _all_low(info: StudyInfo, points: Sequence[Point]) -> list[str]:
+    """Whether the network trains with everything in low precision, from the trial of level O3."""
+    criteria = criteria_of(info, points)
+    low = next((point for point in points if point.name == ALL_LOW and point.feasible), None)
+    if low is None or low.quality is None or criteria.baseline is None or criteria.baseline.quality is None:
+        return []
+    figures = f"{low.label} reaches {info.metric} {low.quality:.5g}, float32 {criteria.baseline.quality:.5g}"
+    bound = criteria.bound(criteria.baseline.quality)
+    if merit(low.quality, info.direction) >= merit(bound, info.direction):
+        return [f"Everything may go low: {figures}."]
+    return [f"With everything low it trains, but not within {info.tolerance:.1%} of float32: {figures}."]
 
 
 def _what_speed_means(info: StudyInfo) -> list[str]:
@@ -104,7 +126,7 @@ def _verdict(info: StudyInfo, points: Sequence[Point]) -> str:
 
 def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> Table:
     baseline = criteria_of(info, points).baseline
-    table = Table(title=f"{info.name}: {info.workload}", caption=f"speed: {info.speed_label}")
+    table = Table(title=info.title, caption=f"speed: {info.speed_label}")
     for heading in ("trial", "policy", info.metric, "samples/s", "against float32", "front"):
         table.add_column(heading, justify="left" if heading in ("policy", "front") else "right")
     feasible = [point for point in points if point.feasible and point.speed is not None]

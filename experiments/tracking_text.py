@@ -69,7 +69,7 @@ def trial(record: TrialRecord) -> str:
 def _verdict(summary: StudySummary) -> str:
     if summary.best is None:
         return f"**No policy was chosen:** {escaped(summary.reason)}"
-    return f"**Best policy: {escaped(summary.best.label)}.** {escaped(summary.reason)}"
+    return f"**Best policy:** {escaped(summary.reason)}"
 
 
 def _question(info: StudyInfo) -> str:
