@@ -335,7 +335,7 @@ def test_finished_study_has_front_best_policy_and_description(
     }
     assert run.data.tags["halfwise.best"] == "trial 2 (O2)"
     note = run.data.tags["mlflow.note.content"]
-    assert note.startswith(r"**Best policy: trial 2 \(O2\).** trial 2 \(O2\) is the fastest within 0.5%")
+    assert note.startswith(r"**Best policy:** trial 2 \(O2\) is the fastest within 0.5%")
     assert r"| trial 2 \(O2\) | 0.958 | 1,500 | 1.50x |" in note
     assert "3 policies tried: 2 trained, 1 do not train, 0 did not run to their end." in note
     assert 'apply(load_policy("best-policy.yaml"), network)' in note
