@@ -60,15 +60,22 @@ def run_search(launch: Launch, tracker: Tracker, tracking_uri: str | None, displ
 def _search(
     launch: Launch, folder: StudyFolder, tracker: Tracker, tracking_uri: str | None, display: Display
 ) -> StudySummary:
+    experiment, fixed = launch.experiment, _fixed_policies(launch)
     device, survey = _look(launch, display)
-    search = _open(launch, survey, device, folder, display)
-    row = _price_row(launch.experiment, device)
+    for name, policy in fixed:
+        refuse_policy(policy, name, survey, device)
+    space = space_of(experiment, survey, device)
+    display.note(f"{survey.workload} on {device.target}: {space.describe()}")
+    search = Search.create(
+        folder.journal_file, space, experiment.sampler, experiment.seed, survey.direction, fixed
+    )
+    row = _price_row(experiment, device)
     info = _info(launch, survey, device, folder, row)
     run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
     write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
     evaluator = _evaluator(launch, survey, device, row)
     try:
-        _try_all(launch.experiment, info, folder, search, evaluator, tracker, display)
+        _try_all(experiment, info, folder, search, evaluator, tracker, display)
     except BaseException as error:
         conclude(info, folder, read_records(folder))
         tracker.fail(str(error) or type(error).__name__)
@@ -94,22 +101,15 @@ def _look(launch: Launch, display: Display) -> tuple[DeviceFacts, Survey]:
     return device, survey
 
 
-def _open(launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder, display: Display) -> Search:
+def _fixed_policies(launch: Launch) -> tuple[tuple[str, Policy], ...]:
+    """What is tried before the sampler's proposals: float32, the other levels, the experiment's own policies."""
     experiment = launch.experiment
-    space = space_of(experiment, survey, device)
-    levels = tuple((name, _level(name, experiment)) for name in BUILTIN if experiment.levels or name == BASELINE)
-    own = named_policies(experiment, launch.search_path)
-    for name, policy in own:
-        refuse_policy(policy, name, survey, device)
-    display.note(f"{survey.workload} on {device.target}: {space.describe()}")
-    return Search.create(
-        folder.journal_file, space, experiment.sampler, experiment.seed, survey.direction, (*levels, *own)
+    levels = (
+        (name, policy.replace(mode=experiment.mode))
+        for name, policy in BUILTIN.items()
+        if experiment.levels or name == BASELINE
     )
-
-
-def _level(name: str, experiment: Experiment) -> Policy:
-    """A built-in level as this experiment runs everything: its mode and its low precision."""
-    return BUILTIN[name].replace(mode=experiment.mode)
+    return (*levels, *named_policies(experiment, launch.search_path))
 
 
 def _info(

@@ -188,7 +188,13 @@ BAD_EXPERIMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_EXPERIMENTS)
+# These need the network's layers, and so a process each; the quick tier tries one of them.
+SLOW = ("bfloat16 on a CPU", "clashing rules")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name in SLOW else []) for name in BAD_EXPERIMENTS]
+)
 def test_a_bad_experiment_is_refused(name, tmp_path):
     """What is wrong in an experiment file: exit code 2, one clear message with the place, no traceback."""
     line, code, pattern = BAD_EXPERIMENTS[name]
