@@ -20,6 +20,7 @@ from ..search.study import Proposal, Search
 from .conclusion import conclude
 from .experiment_file import Experiment, named_policies
 from .home import Home, StudyFolder
+from .interrupts import uninterrupted
 from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
 from .space_of import refuse_policy, space_of
@@ -187,8 +188,9 @@ def _try_all(
     try:
         for _ in range(done, experiment.trials):
             record = _try_one(search, evaluator, folder, info.speed)
-            tracker.log_trial(record)
-            summary = conclude(info, folder, read_records(folder))
+            with uninterrupted():
+                tracker.log_trial(record)
+                summary = conclude(info, folder, read_records(folder))
             display.trial(record, point_of(record, info), summary.best)
     finally:
         display.end()
@@ -196,15 +198,18 @@ def _try_all(
 
 def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder, by: Speed) -> TrialRecord:
     """Ask, train, write down, tell."""
-    proposal = search.ask()
-    place = folder.trial_folder(proposal.number)
-    place.mkdir(parents=True, exist_ok=True)
-    save_policy(proposal.policy, place / "policy.yaml")
-    outcome = _known(search, proposal, folder) or evaluator.evaluate(
-        proposal.policy, proposal.name, place, trained_before(read_records(folder))
-    )
-    write_json(outcome, place / "outcome.json")
-    _tell(search, proposal.number, outcome, by.of(outcome))
+    with uninterrupted():
+        proposal = search.ask()
+        place = folder.trial_folder(proposal.number)
+        place.mkdir(parents=True, exist_ok=True)
+        save_policy(proposal.policy, place / "policy.yaml")
+        outcome = _known(search, proposal, folder)
+    if outcome is None:
+        trained = trained_before(read_records(folder))
+        outcome = evaluator.evaluate(proposal.policy, proposal.name, place, trained)
+    with uninterrupted():
+        write_json(outcome, place / "outcome.json")
+        _tell(search, proposal.number, outcome, by.of(outcome))
     return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
 
 
