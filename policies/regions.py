@@ -103,7 +103,7 @@ def _border(assignment: Assignment, asked: Mapping[str, Precision]) -> Precision
     rounded to the type of what entered. Under auto they are left to MindSpore's own lists, as it does itself.
     """
     inplace = [op for name in assignment.type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
-    wanted = [asked[op] for op in inplace if op in asked]
+    wanted: list[Precision] = [asked[op] for op in inplace if op in asked]
     if wanted and all(precision != "float32" for precision in wanted):
         return wanted[0]
     rounding = {ROUNDING_NORMALIZATION_OPS.get(name) for name in assignment.type_names}
