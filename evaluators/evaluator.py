@@ -10,6 +10,9 @@ from .outcome import Metric, Outcome, Place
 from .price.devices import Device
 from .process import Failure, Limits, run_job
 from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
+from .speed.comparison import Comparison
+from .speed.measure import measure_speed
+from .speed.twin_request import TwinRequest
 from .survey_result import SURVEY_JOB, Survey
 
 TRIAL_JOB = "halfwise.evaluators.trial:run_trial"
@@ -58,6 +61,24 @@ class Evaluator:
         if found.cause == SAME_TRAINING and found.evidence and trained:
             return found.with_figures_of(trained[found.evidence.training_key(policy)])
         return self._diagnosed(request, found)
+
+    def compare(self, policy: Policy, folder: Path, budget_s: float) -> Comparison | Failure:
+        """Measure the policy's speed against a float32 twin, in two processes that train in turn.
+
+        `folder` keeps their output; the two are compiled first, which `budget_s` does not count.
+        """
+        request = TwinRequest(
+            workload=self.workload,
+            search_path=self.search_path,
+            folder=folder,
+            target=self.device.target,
+            environment=self.device.environment(self.survey.convolves),
+            policy=str(policy),
+            seed=self.seed,
+            budget_s=budget_s,
+            meeting=folder,
+        )
+        return measure_speed(request, self.limits)
 
     def _failed(self, request: TrialRequest, failure: Failure) -> Outcome:
         metric = Metric(self.survey.metric, self.survey.direction)

@@ -13,7 +13,7 @@ from ..search.front import Point, pareto_front
 from .figures import FrontPicture, save_front_figure
 from .home import StudyFolder
 from .records import StudyInfo, StudySummary, TrialRecord
-from .study_file import criteria_of, point_of
+from .study_file import comparison_of, criteria_of, point_of
 
 
 def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
@@ -53,6 +53,8 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
         "seed": outcome.seed,
         "steps": len(outcome.losses),
     }
+    if (comparison := comparison_of(record)) is not None:
+        results["against_float32"] = str(comparison)
     made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
     asked = outcome.evidence.asked_hash if outcome.evidence else None
     return record.policy.replace(results=results, made_for=made_for, asked_hash=asked)

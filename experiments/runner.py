@@ -12,10 +12,11 @@ from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Outcome
 from ..evaluators.price.device_file import load_devices
 from ..evaluators.price.devices import Device, find_device
-from ..evaluators.process import Limits
+from ..evaluators.process import Failure, Limits
 from ..evaluators.request import WorkloadRequest
 from ..evaluators.survey_result import Survey
-from ..policies import BUILTIN, Policy, save_policy
+from ..policies import BUILTIN, Policy, load_policy, save_policy
+from ..search.front import Point
 from ..search.study import Proposal, Search
 from .conclusion import conclude
 from .experiment_file import Experiment, named_policies
@@ -25,9 +26,12 @@ from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
 from .space_of import refuse_policy, space_of
 from .speed import Priced, Speed, choose_speed
-from .study_file import BASELINE, StudyFile, point_of, read_records, trained_before
+from .study_file import BASELINE, COMPARISON_FILE, StudyFile, point_of, read_records, trained_before
 from .tracking import Tracker
 from .workloads import resolve_reference
+
+# Seconds that the chosen policy trains against its float32 twin for, if the ratio is not known before.
+COMPARISON_BUDGET_S = 30
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,23 @@ def _search(
         tracker.fail(str(error) or type(error).__name__)
         raise
     summary = conclude(info, folder, read_records(folder))
+    if info.priced_for is None and summary.best is not None and summary.best.name != BASELINE:
+        _compare_best(summary.best, folder, evaluator, display)
+        summary = conclude(info, folder, read_records(folder))
     tracker.finish(summary)
     return summary
+
+
+def _compare_best(best: Point, folder: StudyFolder, evaluator: Evaluator, display: Display) -> None:
+    """Measure the chosen policy's speed side by side with float32: trials ran at different moments."""
+    place = folder.trial_folder(best.number)
+    display.note(f"measuring {best.label} against float32, step by step in turn")
+    found = evaluator.compare(load_policy(place / "policy.yaml"), place / "against-float32", COMPARISON_BUDGET_S)
+    if isinstance(found, Failure):
+        display.note(f"{best.label} could not be measured against float32: {found.cause}: {found.message}")
+        return
+    write_json(found, place / COMPARISON_FILE)
+    display.note(f"{best.label}: {found}")
 
 
 def _look(launch: Launch, display: Display) -> tuple[DeviceFacts, Survey]:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..evaluators.json_file import read_json
 from ..evaluators.outcome import Outcome
+from ..evaluators.speed.comparison import Comparison
 from ..policies import parse_policy
 from ..search.choice import Criteria
 from ..search.front import Point
@@ -15,6 +16,8 @@ from .records import StudyInfo, TrialRecord
 
 # The all-float32 policy that every study tries first: quality and speed are compared with it.
 BASELINE = "O0"
+# In a trial's folder: its speed against a float32 twin, where that was measured.
+COMPARISON_FILE = "against-float32.json"
 # The one with everything in low precision.
 ALL_LOW = "O3"
 
@@ -39,6 +42,12 @@ def read_records(folder: StudyFolder) -> list[TrialRecord]:
             number, policy = int(place.name), parse_policy(outcome.policy)
             records.append(TrialRecord(number, outcome.policy_name, policy, outcome, place))
     return records
+
+
+def comparison_of(record: TrialRecord) -> Comparison | None:
+    """The trial's speed against a float32 twin, if it was measured."""
+    file = record.folder / COMPARISON_FILE
+    return read_json(Comparison, file) if file.exists() else None
 
 
 def trained_before(records: Sequence[TrialRecord]) -> dict[str, Outcome]:

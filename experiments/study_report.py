@@ -16,7 +16,7 @@ from ..search.front import Point, merit, pareto_front
 from .conclusion import speed_ratio
 from .home import Home, StudyFolder
 from .records import StudyInfo
-from .study_file import ALL_LOW, BASELINE, StudyFile, criteria_of, point_of, read_records
+from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, criteria_of, point_of, read_records
 
 
 def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
@@ -34,6 +34,9 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
     for line in [*_all_low(info, points), _verdict(info, points), *_what_speed_means(info)]:
         console.print(line, markup=False)
     best, _ = _choice(info, points)
+    compared = next((comparison_of(record) for record in records if best and record.number == best.number), None)
+    if compared is not None:
+        console.print(f"Side by side: {compared}", markup=False)
     if info.priced_for is not None and best is not None and best.name == BASELINE:
         console.print(f"Why not faster: {price_line(info)}", markup=False)
     if folder.best_policy.exists():

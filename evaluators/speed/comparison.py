@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
-from scipy.stats import bootstrap
 
 from ..outcome import Finite
 
@@ -101,6 +100,9 @@ def _speed(block: Block, clock: int) -> float:
 
 
 def _ratio(values: Sequence[float], seed: int) -> Ratio:
+    # Imported here: whoever only reads a comparison back should not wait for it.
+    from scipy.stats import bootstrap
+
     found = bootstrap(
         (np.asarray(values),), np.median, n_resamples=2000, method="percentile", rng=np.random.default_rng(seed)
     )

@@ -17,6 +17,8 @@ FOLLOW_JOB = "halfwise.evaluators.speed.twin:follow"
 def measure_speed(request: TwinRequest, limits: Limits) -> Comparison | Failure:
     """The policy's speed over float32's with its interval, or why it could not be measured.
 
+    The pipes that the two sides meet at are made anew, whatever `request.meeting` says.
+
     Both sides run at the same time and compute in turn; if one ends early, so does the other.
     """
     with tempfile.TemporaryDirectory(prefix="halfwise-") as folder:
