@@ -51,7 +51,7 @@ def export(study: str, output: Path, rule: str, home: str | None) -> None:
     info = read_json(StudyFile, folder.study_file).info
     records = read_records(folder)
     points = [point_of(record, info) for record in records]
-    choice = chooser.choose(points, criteria_of(info, points))
+    choice = chooser.choose(points, criteria_of(info, points, records))
     record = next(record for record in records if record.number == choice.point.number)
     save_policy(annotated(info, record, choice.reason), output)
     click.echo(f"{output}: {choice.reason}")

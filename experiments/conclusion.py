@@ -19,7 +19,7 @@ from .study_file import comparison_of, criteria_of, point_of
 def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
     """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
     points = [point_of(record, info) for record in records]
-    criteria = criteria_of(info, points)
+    criteria = criteria_of(info, points, records)
     front = pareto_front(points, info.direction)
     best, reason = _choose(points, criteria)
     save_table(info, points, front, folder)

@@ -79,8 +79,9 @@ def point_of(record: TrialRecord, info: StudyInfo) -> Point:
     )
 
 
-def criteria_of(info: StudyInfo, points: Sequence[Point]) -> Criteria:
-    """What a choice among the points is measured by."""
+def criteria_of(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord] = ()) -> Criteria:
+    """What a choice among the points is measured by; `records` tell which were refuted side by side."""
+    compared = ((record.number, comparison_of(record)) for record in records)
     baseline = next((point for point in points if point.name == BASELINE and point.feasible), None)
     return Criteria(
         baseline,
@@ -89,4 +90,5 @@ def criteria_of(info: StudyInfo, points: Sequence[Point]) -> Criteria:
         info.metric,
         info.speed_label,
         info.speed.margin,
+        frozenset(number for number, found in compared if found is not None and not found.faster),
     )

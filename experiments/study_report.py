@@ -15,7 +15,7 @@ from ..search.choice import Best
 from ..search.front import Point, merit, pareto_front
 from .conclusion import speed_ratio
 from .home import Home, StudyFolder
-from .records import StudyInfo
+from .records import StudyInfo, TrialRecord
 from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, criteria_of, point_of, read_records
 
 
@@ -31,12 +31,12 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
         if not point.feasible:
             place = f"; first at {places[point.number]}" if places[point.number] else ""
             console.print(f"{point.label} does not count: {point.cause}{place}", markup=False)
-    for line in [*_all_low(info, points), _verdict(info, points), *_what_speed_means(info)]:
+    for line in [*_all_low(info, points), _verdict(info, points, records), *_what_speed_means(info)]:
         console.print(line, markup=False)
-    best, _ = _choice(info, points)
-    compared = next((comparison_of(record) for record in records if best and record.number == best.number), None)
-    if compared is not None:
-        console.print(f"Side by side: {compared}", markup=False)
+    for record in records:
+        if (compared := comparison_of(record)) is not None:
+            console.print(f"Side by side, {point_of(record, info).label}: {compared}", markup=False)
+    best, _ = _choice(info, points, records)
     if info.priced_for is not None and best is not None and best.name == BASELINE:
         console.print(f"Why not faster: {price_line(info)}", markup=False)
     if folder.best_policy.exists():
@@ -47,9 +47,10 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
 def study_json(folder: StudyFolder) -> str:
     """The same as JSON."""
     info = read_json(StudyFile, folder.study_file).info
-    points = [point_of(record, info) for record in read_records(folder)]
+    records = read_records(folder)
+    points = [point_of(record, info) for record in records]
     front = pareto_front(points, info.direction)
-    best, reason = _choice(info, points)
+    best, reason = _choice(info, points, records)
     document: dict[str, Any] = {
         "study": info.name,
         "workload": info.workload,
@@ -114,16 +115,16 @@ def _row(point: Point) -> dict[str, Any]:
     }
 
 
-def _choice(info: StudyInfo, points: Sequence[Point]) -> tuple[Point | None, str]:
+def _choice(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord]) -> tuple[Point | None, str]:
     try:
-        choice = Best().choose(points, criteria_of(info, points))
+        choice = Best().choose(points, criteria_of(info, points, records))
     except HalfwiseError as error:
         return None, str(error)
     return choice.point, choice.reason
 
 
-def _verdict(info: StudyInfo, points: Sequence[Point]) -> str:
-    best, reason = _choice(info, points)
+def _verdict(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord]) -> str:
+    best, reason = _choice(info, points, records)
     return f"Chosen: {reason}" if best else f"Nothing was chosen: {reason}"
 
 

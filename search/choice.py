@@ -19,7 +19,8 @@ class Criteria:
 
     `baseline` is the float32 trial (None if it was not run), `tolerance` the accepted loss of quality
     relative to float32's (0.005 is half a percent). A policy counts as faster than float32 from `speed_margin`
-    upwards (0.1 is a tenth): what lies below is noise. `metric` and `speed_label` ("measured on CPU") are for
+    upwards (0.1 is a tenth): what lies below is noise. `refuted` are trials that a closer measurement did not
+    find faster, whatever their own speed says. `metric` and `speed_label` ("measured on CPU") are for
     the reasons.
 
     Raises:
@@ -32,6 +33,7 @@ class Criteria:
     metric: str = "quality"
     speed_label: str | None = None
     speed_margin: float = 0.0
+    refuted: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         """Refuse a tolerance that would let everything, or nothing, pass."""
@@ -83,7 +85,8 @@ class Best:
         base = _baseline(points, criteria)
         quality, speed = measured(base)
         bound = criteria.bound(quality)
-        others = [p for p in by_speed(points, criteria.direction) if p.number != base.number]
+        passed_over = {base.number} | criteria.refuted
+        others = [p for p in by_speed(points, criteria.direction) if p.number not in passed_over]
         within = [p for p in others if _reaches(p, bound, criteria.direction)]
         if not within:
             return Choice(base, _none_within(others, points, base, bound, criteria))

@@ -68,6 +68,11 @@ class Comparison(BaseModel):
         """The ratio to go by on this device."""
         return self.cpu if self.device == "CPU" else self.wall
 
+    @property
+    def faster(self) -> bool:
+        """Whether the whole interval lies above float32's speed."""
+        return self.judged.low > 1
+
     def __str__(self) -> str:
         """In a user's words: "1.32x float32's speed (1.27 to 1.38), measured on CPU by CPU time"."""
         clock = "CPU time" if self.device == "CPU" else "wall time"

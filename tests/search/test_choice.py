@@ -62,6 +62,15 @@ def test_a_speed_up_within_the_noise_does_not_count():
     assert Best().choose([FLOAT32, within, beyond], criteria).point == beyond
 
 
+def test_a_refuted_trial_is_passed_over():
+    """A trial that a closer measurement did not find faster is no choice, whatever its own speed says."""
+    lucky, real = trial(5, 0.98, 200.0), trial(6, 0.98, 130.0)
+    points = [FLOAT32, lucky, real]
+    for refuted, chosen in (({5}, real), ({5, 6}, FLOAT32)):
+        criteria = Criteria(FLOAT32, 0.005, "maximize", "accuracy", refuted=frozenset(refuted))
+        assert Best().choose(points, criteria).point == chosen
+
+
 def test_no_policy_within_the_bound_names_the_nearest_miss() -> None:
     """Where all others cost too much quality, float32 stays and the nearest miss is named (case 24)."""
     choice = Best().choose([FLOAT32, trial(5, 0.97, 150.0), trial(6, 0.5, 300.0)], against(FLOAT32))
