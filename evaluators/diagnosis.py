@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+from pathlib import Path
 
 import mindspore as ms
 import pandas as pd
@@ -27,6 +28,14 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
     (a cast, a part of an op) stands for the nearest asked op that feeds it.
     """
     dump = request.folder / "values"
+    try:
+        return _diagnose(request, dump)
+    finally:
+        # Every value of a step: too large to be left behind, whatever came of it.
+        shutil.rmtree(dump, ignore_errors=True)
+
+
+def _diagnose(request: DiagnosisRequest, dump: Path) -> Place:
     dump_everything(dump)
     use_device(request.target, "graph")
     workload = load_workload(request.workload, request.search_path)
@@ -43,7 +52,6 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
         return request.place
     ops = read_op_table(dump / "graphs", read_outline(prepared.network))
     row = _asked_row(bad.name, read_kernel_table(dump / "graphs"), ops)
-    shutil.rmtree(dump)
     return request.place if row is None else _completed(request.place, row)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..policies.policy import Policy
 from .device_facts import DeviceFacts
@@ -12,7 +13,7 @@ from .process import Failure, Limits, run_job
 from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
 from .speed.comparison import Comparison
 from .speed.measure import measure_speed
-from .speed.twin_request import TwinRequest
+from .speed.twin_request import SpeedRequest
 from .survey_result import SURVEY_JOB, Survey
 
 TRIAL_JOB = "halfwise.evaluators.trial:run_trial"
@@ -42,14 +43,8 @@ class Evaluator:
         be one of them, that outcome is given for this policy too.
         """
         request = TrialRequest(
-            workload=self.workload,
-            search_path=self.search_path,
-            folder=folder,
-            target=self.device.target,
-            environment=self.device.environment(self.survey.convolves),
-            policy=str(policy),
+            **self._job(policy, folder),
             policy_name=name,
-            seed=self.seed,
             steps=self.steps,
             notes=self.device.notes(self.survey.convolves),
             trained=frozenset(trained or {}),
@@ -60,44 +55,40 @@ class Evaluator:
             return self._failed(request, found)
         if found.cause == SAME_TRAINING and found.evidence and trained:
             return found.with_figures_of(trained[found.evidence.training_key(policy)])
-        return self._diagnosed(request, found)
+        return self._diagnosed(policy, folder, found)
 
     def compare(self, policy: Policy, folder: Path, budget_s: float) -> Comparison | Failure:
         """Measure the policy's speed against a float32 twin, in two processes that train in turn.
 
         `folder` keeps their output; the two are compiled first, which `budget_s` does not count.
         """
-        request = TwinRequest(
-            workload=self.workload,
-            search_path=self.search_path,
-            folder=folder,
-            target=self.device.target,
-            environment=self.device.environment(self.survey.convolves),
-            policy=str(policy),
-            seed=self.seed,
-            budget_s=budget_s,
-            meeting=folder,
-        )
+        request = SpeedRequest(**self._job(policy, folder), budget_s=budget_s)
         return measure_speed(request, self.limits)
+
+    def _job(self, policy: Policy, folder: Path) -> dict[str, Any]:
+        """What every job on a policy is told: the workload, the device, the policy and the seed."""
+        return {
+            "workload": self.workload,
+            "search_path": self.search_path,
+            "folder": folder,
+            "target": self.device.target,
+            "environment": self.device.environment(self.survey.convolves),
+            "policy": str(policy),
+            "seed": self.seed,
+        }
 
     def _failed(self, request: TrialRequest, failure: Failure) -> Outcome:
         metric = Metric(self.survey.metric, self.survey.direction)
         known = request.identity(metric, self.survey.mindspore_version)
         return Outcome(**known, status="failed", cause=failure.cause, message=failure.message)
 
-    def _diagnosed(self, trial: TrialRequest, outcome: Outcome) -> Outcome:
+    def _diagnosed(self, policy: Policy, folder: Path, outcome: Outcome) -> Outcome:
         """The outcome with layer and op of its first non-finite value, if it has one and they can be found."""
         if outcome.first_non_finite is None:
             return outcome
         request = DiagnosisRequest(
-            workload=trial.workload,
-            search_path=trial.search_path,
-            folder=trial.folder / "diagnosis",
-            target=trial.target,
-            environment=trial.environment,
-            policy=trial.policy,
-            seed=trial.seed,
-            state=trial.folder / STATE_FILE,
+            **self._job(policy, folder / "diagnosis"),
+            state=folder / STATE_FILE,
             step=len(outcome.losses) - 1,
             loss_scale=outcome.loss_scales[-1],
             place=outcome.first_non_finite,

@@ -10,9 +10,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class DumpedOp:
-    """One op's output on disk: MindSpore's op type and the op's full name with "/" written as "_"."""
+    """One op's output on disk, and the op's full name with "/" written as "_"."""
 
-    op: str
     name: str
     file: Path
 
@@ -54,6 +53,6 @@ def dumped_ops(folder: Path) -> list[DumpedOp]:
     """
     found = []
     for file in folder.rglob("*.output.*.npy"):
-        op, name, _, _, stamp = file.name.split(".")[:5]
-        found.append((int(stamp), DumpedOp(op, name, file)))
+        _, name, _, _, stamp = file.name.split(".")[:5]
+        found.append((int(stamp), DumpedOp(name, file)))
     return [op for _, op in sorted(found, key=lambda pair: pair[0])]

@@ -3,6 +3,7 @@
 import importlib.metadata
 import platform
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -219,19 +220,23 @@ def _try_all(
     display: Display,
 ) -> None:
     done = sum(not told.interrupted for told in search.finished())
+    records = read_records(folder)
     display.begin(done, experiment.trials)
     try:
         for _ in range(done, experiment.trials):
-            record = _try_one(search, evaluator, folder, info.speed)
+            record = _try_one(search, evaluator, folder, records, info.speed)
+            records.append(record)
             with uninterrupted():
                 tracker.log_trial(record)
-                summary = conclude(info, folder, read_records(folder))
+                summary = conclude(info, folder, records)
             display.trial(record, point_of(record, info), summary.best)
     finally:
         display.end()
 
 
-def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder, by: Speed) -> TrialRecord:
+def _try_one(
+    search: Search, evaluator: Evaluator, folder: StudyFolder, records: Sequence[TrialRecord], by: Speed
+) -> TrialRecord:
     """Ask, train, write down, tell."""
     with uninterrupted():
         proposal = search.ask()
@@ -240,8 +245,7 @@ def _try_one(search: Search, evaluator: Evaluator, folder: StudyFolder, by: Spee
         save_policy(proposal.policy, place / "policy.yaml")
         outcome = _known(search, proposal, folder)
     if outcome is None:
-        trained = trained_before(read_records(folder))
-        outcome = evaluator.evaluate(proposal.policy, proposal.name, place, trained)
+        outcome = evaluator.evaluate(proposal.policy, proposal.name, place, trained_before(records))
     with uninterrupted():
         write_json(outcome, place / "outcome.json")
         _tell(search, proposal.number, outcome, by.of(outcome))

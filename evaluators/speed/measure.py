@@ -8,16 +8,14 @@ from typing import Any
 
 from ..process import Failure, Limits, RunningJob, start_job
 from .comparison import Comparison
-from .twin_request import Done, TwinRequest
+from .twin_request import Done, SpeedRequest, TwinRequest
 
 LEAD_JOB = "halfwise.evaluators.speed.twin:lead"
 FOLLOW_JOB = "halfwise.evaluators.speed.twin:follow"
 
 
-def measure_speed(request: TwinRequest, limits: Limits) -> Comparison | Failure:
+def measure_speed(request: SpeedRequest, limits: Limits) -> Comparison | Failure:
     """The policy's speed over float32's with its interval, or why it could not be measured.
-
-    The pipes that the two sides meet at are made anew, whatever `request.meeting` says.
 
     Both sides run at the same time and compute in turn; if one ends early, so does the other.
     """
@@ -25,7 +23,7 @@ def measure_speed(request: TwinRequest, limits: Limits) -> Comparison | Failure:
         meeting = Path(folder)
         for name in ("orders", "answers"):
             os.mkfifo(meeting / name)
-        asked = request.model_copy(update={"meeting": meeting})
+        asked = TwinRequest(**request.model_dump(), meeting=meeting)
         leader = start_job(LEAD_JOB, asked, Comparison, limits)
         twin = asked.model_copy(update={"folder": request.folder / "float32"})
         follower = start_job(FOLLOW_JOB, twin, Done, limits)

@@ -7,12 +7,17 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat
 from ..request import WorkloadRequest
 
 
-class TwinRequest(WorkloadRequest):
-    """Measure `policy` against float32 for at most `budget_s` seconds; `meeting` holds the two named pipes."""
+class SpeedRequest(WorkloadRequest):
+    """Measure `policy` against float32 for at most `budget_s` seconds."""
 
     policy: str
     seed: NonNegativeInt
     budget_s: PositiveFloat
+
+
+class TwinRequest(SpeedRequest):
+    """What one of the two sides is told: `meeting` holds the named pipes that they talk through."""
+
     meeting: Path
 
 

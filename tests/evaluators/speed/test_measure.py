@@ -6,14 +6,14 @@ import pytest
 
 from halfwise.evaluators.process import Failure, Limits
 from halfwise.evaluators.speed.measure import measure_speed
-from halfwise.evaluators.speed.twin_request import TwinRequest
+from halfwise.evaluators.speed.twin_request import SpeedRequest
 
 SUPPORT = Path(__file__).parents[2] / "support"
 
 
-def request(folder: Path, workload: str, policy: str) -> TwinRequest:
+def request(folder: Path, workload: str, policy: str) -> SpeedRequest:
     """A short measurement of a tiny workload."""
-    return TwinRequest(
+    return SpeedRequest(
         workload=f"tiny_workloads:{workload}",
         search_path=SUPPORT,
         folder=folder / "policy",
@@ -21,7 +21,6 @@ def request(folder: Path, workload: str, policy: str) -> TwinRequest:
         policy=policy,
         seed=1,
         budget_s=3,
-        meeting=folder,
     )
 
 
