@@ -7,10 +7,22 @@ from pathlib import Path
 
 from halfwise.policies.errors import HalfwiseError
 
-from . import convolution, demo, process, training
+from . import calibration, convolution, demo, evidence, prices, process, speed, training, what_if
 from .bench import Bench
+from .search import entry as search
 
-BENCHES = (process.BENCH, training.BENCH, convolution.BENCH, demo.BENCH)
+BENCHES = (
+    process.BENCH,
+    training.BENCH,
+    convolution.BENCH,
+    demo.BENCH,
+    evidence.BENCH,
+    what_if.BENCH,
+    prices.BENCH,
+    speed.BENCH,
+    calibration.BENCH,
+    search.BENCH,
+)
 
 
 def main(arguments: Sequence[str]) -> int:

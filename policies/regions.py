@@ -47,6 +47,27 @@ class Region:
     border: Precision | None
 
 
+@dataclass(frozen=True)
+class AskedOps:
+    """The precision asked of each op of a Cell that doesn't follow its inputs, and the low one among them.
+
+    `low` is the policy's own low precision where no op is asked to be low. Cells of any class share it: what a
+    Cell's class changes is its border.
+    """
+
+    precisions: Mapping[str, Precision]
+    low: LowPrecision
+
+    def is_white(self, op: str) -> bool:
+        """Whether the op is cast down; in-place normalisations never are: they follow their data."""
+        asked = self.precisions.get(op, "float32")
+        return asked != "float32" and OP_CLASSES[op] != "inplace_normalization"
+
+    def is_black(self, op: str) -> bool:
+        """Whether the op is cast up."""
+        return self.precisions.get(op) == "float32"
+
+
 def region_of(assignment: Assignment, policy: Policy) -> Region:
     """The region that gives a Cell what is asked of it.
 
@@ -56,16 +77,44 @@ def region_of(assignment: Assignment, policy: Policy) -> Region:
     Raises:
         InputError: the Cell is asked for float16 and bfloat16 both; a region holds one of them.
     """
+    asked = asked_ops(assignment, policy)
+    return Region(
+        precision=asked.low,
+        white_list=tuple(sorted(filter(asked.is_white, asked.precisions))),
+        black_list=tuple(sorted(filter(asked.is_black, asked.precisions))),
+        border=border_of(assignment, asked),
+    )
+
+
+def asked_ops(assignment: Assignment, policy: Policy) -> AskedOps:
+    """What is asked of the Cell's ops: by its precision and the ops' own rules, whatever its class.
+
+    Raises:
+        InputError: as `region_of`.
+    """
     asked = _asked(assignment, policy)
-    low = {precision for precision in asked.values() if precision != "float32"}
+    low = set(asked.values()) - {"float32"}
     if len(low) > 1:
         raise InputError(_two_low_precisions(assignment, policy))
-    return Region(
-        precision=cast("LowPrecision", low.pop()) if low else policy.low_precision,
-        white_list=tuple(sorted(op for op, precision in asked.items() if _is_white(op, precision))),
-        black_list=tuple(sorted(op for op, precision in asked.items() if precision == "float32")),
-        border=_border(assignment, asked),
-    )
+    return AskedOps(asked, cast("LowPrecision", low.pop()) if low else policy.low_precision)
+
+
+def border_of(assignment: Assignment, asked: AskedOps) -> Precision | None:
+    """The precision that the Cell's own inputs are cast to first; None where they enter as they are.
+
+    In-place normalisations get low data at the border, where they are asked to be low.
+
+    LayerNorm and GroupNorm in float32 get float32 data there: inside, their scale would already have been
+    rounded to the type of what entered. Under auto they are left to MindSpore's own lists, as it does itself.
+    """
+    inplace = [op for name in assignment.type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
+    wanted: list[Precision] = [asked.precisions[op] for op in inplace if op in asked.precisions]
+    if wanted and all(precision != "float32" for precision in wanted):
+        return wanted[0]
+    rounding = {ROUNDING_NORMALIZATION_OPS.get(name) for name in assignment.type_names}
+    if assignment.precision != "auto" and any(asked.is_black(op or "") for op in rounding):
+        return "float32"
+    return None
 
 
 def _asked(assignment: Assignment, policy: Policy) -> dict[str, Precision]:
@@ -90,26 +139,6 @@ def _spread(precisions: Mapping[str, Precision]) -> dict[str, Precision]:
     }
     by_family.update(precisions)
     return by_family
-
-
-def _is_white(op: str, precision: Precision) -> bool:
-    return precision != "float32" and OP_CLASSES[op] != "inplace_normalization"
-
-
-def _border(assignment: Assignment, asked: Mapping[str, Precision]) -> Precision | None:
-    """In-place normalisations get low data at the border, where they are asked to be low.
-
-    LayerNorm and GroupNorm in float32 get float32 data there: inside, their scale would already have been
-    rounded to the type of what entered. Under auto they are left to MindSpore's own lists, as it does itself.
-    """
-    inplace = [op for name in assignment.type_names for op in INPLACE_NORMALIZATION_OPS.get(name, ())]
-    wanted: list[Precision] = [asked[op] for op in inplace if op in asked]
-    if wanted and all(precision != "float32" for precision in wanted):
-        return wanted[0]
-    rounding = {ROUNDING_NORMALIZATION_OPS.get(name) for name in assignment.type_names}
-    if assignment.precision != "auto" and any(asked.get(op or "") == "float32" for op in rounding):
-        return "float32"
-    return None
 
 
 def _two_low_precisions(assignment: Assignment, policy: Policy) -> str:

@@ -7,7 +7,7 @@ from .devices import Device, Figure, find_device
 from .differences import Difference, differences
 from .memory import Memory, price_memory
 from .price import CastCost, OpCost, Price, price_table
-from .wants import FOLLOW, LayerWants, Want, wants
+from .wants import FOLLOW, LayerWants, PolicyWants, Want, wants
 from .what_if import PredictedCast, Prediction, WhatIf
 from .words import describe
 
@@ -21,6 +21,7 @@ __all__ = [
     "LayerWants",
     "Memory",
     "OpCost",
+    "PolicyWants",
     "PredictedCast",
     "Prediction",
     "Price",

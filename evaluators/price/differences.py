@@ -79,11 +79,12 @@ def _compiled_ops(table: pd.DataFrame) -> Counter:
 
 
 def _predicted_ops(prediction: Prediction, flow: Flow) -> Counter:
-    seen: dict[tuple[int, str], tuple] = {}
-    for op, precision in zip(flow.ops, prediction.precisions, strict=True):
-        if op.layer is not None and not op.is_view:
-            seen.setdefault((op.group, precision), (op.op, op.layer, precision))
-    return Counter(seen.values())
+    merged = flow.merged(prediction.precisions)
+    return Counter(
+        (op.op, op.layer, precision)
+        for place, (op, precision) in enumerate(zip(flow.ops, prediction.precisions, strict=True))
+        if op.layer is not None and not op.is_view and merged.get(place, place) == place
+    )
 
 
 def _compiled_casts(table: pd.DataFrame) -> Counter:

@@ -1,8 +1,9 @@
 """The forward pass of a float32 op table as values that flow: what a what-if price walks over."""
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -67,6 +68,24 @@ class Flow:
     ops: tuple[FlowOp, ...]
     sums: Mapping[int, int]
     consumers: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def _copies(self) -> tuple[int, ...]:
+        sizes = Counter(op.group for op in self.ops)
+        return tuple(place for place, op in enumerate(self.ops) if sizes[op.group] > 1)
+
+    def merged(self, precisions: Sequence[str]) -> Mapping[int, int]:
+        """Where each op stands that float32 has made one of several, when the ops compute in these precisions.
+
+        They are one again where they agree in precision and in what goes in; it stands at the first of them.
+        """
+        firsts: dict[tuple, int] = {}
+        found: dict[int, int] = {}
+        for place in self._copies:
+            op = self.ops[place]
+            values = (found.get(edge.source, edge.source) for edge in op.edges)
+            found[place] = firsts.setdefault((op.group, precisions[place], *values), place)
+        return found
 
 
 def build_flow(table: pd.DataFrame, batch_size: int) -> Flow:

@@ -57,6 +57,9 @@ class FlowIndex:
         self.places = [place for place, _ in pairs]
         self.numbers = [number for _, number in pairs]
         self.sources = [edge.source for edge in self.edges]
+        self.elements = [edge.elements for edge in self.edges]
+        self.carries = [edge.carries_gradient for edge in self.edges]
+        self.passes = [edge.passes_gradient for edge in self.edges]
         self.of_op: list[list[int]] = [[] for _ in flow.ops]
         self.takers: list[list[int]] = [[] for _ in flow.ops]
         for number, edge in enumerate(self.edges):
@@ -64,10 +67,6 @@ class FlowIndex:
             if edge.source >= 0 and edge.carries_gradient:
                 self.takers[edge.source].append(number)
         self.as_data = [number for number, edge in enumerate(self.edges) if edge.as_data]
-
-    def group(self, source: int) -> int:
-        """One number for a value, however many equal ops make it."""
-        return self.flow.ops[source].group if source >= 0 else source
 
 
 def predict_casts(
@@ -93,36 +92,33 @@ class _Casts:
         leaves = 1 - min(index.sources, default=0)
         self._precisions = [*precisions, *[_FLOAT32] * leaves]
         self._own: dict[int, _Gradient] = {}
-        flow, edges = index.flow, index.edges
+        flow = index.flow
         between = [place for place in fusable if self._widens_data(place)]
         self._fused_forward = {place for place in between if self._narrows_output(place)}
-        carrying = [place for place in between if edges[index.of_op[place][0]].carries_gradient]
+        carrying = [place for place in between if index.carries[index.of_op[place][0]]]
         self._fused_backward = dict.fromkeys(carrying, 1)
         for place in carrying:
             self._fused_backward[place] += len(index.takers[place]) == 1 and self._own_gradient(place).widened
-        self._consumers = flow.consumers
+        self._merged = flow.merged(precisions)
 
     def find(self) -> PredictedCasts:
-        index, precisions = self._index, self._precisions
-        forward: dict[tuple, tuple[CrossedEdge, bool]] = {}
-        backward: dict[tuple, tuple[CrossedEdge, bool]] = {}
-        for number, source in enumerate(index.sources):
-            place = index.places[number]
+        index, precisions, merged = self._index, self._precisions, self._merged
+        forward: dict[tuple, CrossedEdge] = {}
+        backward: dict[tuple, CrossedEdge] = {}
+        for number, (source, place) in enumerate(zip(index.sources, index.places, strict=True)):
             given, precision = precisions[source], precisions[place]
             if given == precision:
                 continue
-            elements = index.edges[number].elements
-            key = (index.group(source), given, precision, elements)
-            _keep(forward, key, CrossedEdge(number, given, precision, False), self._taken_in(place, source))
-            if index.edges[number].carries_gradient:
+            if not self._taken_in(place, source):
+                key = (merged.get(source, source), given, precision, index.elements[number])
+                forward.setdefault(key, CrossedEdge(number, given, precision, False))
+            if index.carries[number]:
                 gradient = self._leaving(number)
-                if gradient.precision != given:
-                    gone = place in self._fused_backward or (
-                        given == _FLOAT32 and self._is_needless(source, precision)
-                    )
-                    _keep(backward, (*gradient[:3], given), CrossedEdge(number, precision, given, True), gone)
-        casts = [cast for found in (forward, backward) for cast, gone in found.values() if not gone]
-        return PredictedCasts([*casts, *self._as_data()], self._fused_forward, self._fused_backward)
+                if gradient.precision != given and not self._taken_in_backward(place, source, given, precision):
+                    key = (*gradient[:3], given)
+                    backward.setdefault(key, CrossedEdge(number, precision, given, True))
+        casts = [*forward.values(), *backward.values(), *self._as_data()]
+        return PredictedCasts(casts, self._fused_forward, self._fused_backward)
 
     def _widens_data(self, place: int) -> bool:
         source = self._index.flow.ops[place].edges[0].source
@@ -135,6 +131,10 @@ class _Casts:
     def _taken_in(self, place: int, source: int) -> bool:
         """Whether a forward cast is part of the op before it, or of the one behind it and its gradient op."""
         return source in self._fused_forward or (place in self._fused_forward and place in self._fused_backward)
+
+    def _taken_in_backward(self, place: int, source: int, given: str, precision: str) -> bool:
+        """Whether the cast of a gradient is part of the gradient op that gives it, or nobody reads it."""
+        return place in self._fused_backward or (given == _FLOAT32 and self._is_needless(source, precision))
 
     def _is_needless(self, source: int, before: str) -> bool:
         """Whether nobody reads the gradient of a value after its cast from `before` to float32.
@@ -166,7 +166,7 @@ class _Casts:
     def _leaving(self, number: int) -> _Gradient:
         """The gradient that an op gives for one of its operands, before any cast."""
         place = self._index.places[number]
-        if self._index.edges[number].passes_gradient:
+        if self._index.passes[number]:
             return self._own_gradient(place)
         return _Gradient(place, self._index.numbers[number], self._precisions[place], False)
 
@@ -196,10 +196,5 @@ class _Casts:
                     CrossedEdge(number, arrives, _FLOAT32, False),
                 )
                 back = [CrossedEdge(number, way.after, way.before, True) for way in ways]
-                found += [*ways, *(back if self._index.edges[number].carries_gradient else ())]
+                found += [*ways, *(back if self._index.carries[number] else ())]
         return found
-
-
-def _keep(found: dict, key: tuple, cast: CrossedEdge, gone: bool) -> None:
-    """Note a cast; it is gone only if it is for everyone that asks for it."""
-    found[key] = (cast, gone and found.get(key, (cast, True))[1])

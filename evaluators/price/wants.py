@@ -1,14 +1,14 @@
 """What a policy wants of each op of a flow, asked of the regions that a trial would set."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ...policies.outline import NetworkOutline
 from ...policies.policy import Policy
 from ...policies.precision import Precision, RulePrecision
-from ...policies.regions import Region, region_of
-from ...policies.resolve import Assignment, resolve
-from .flow import Flow, FlowOp
+from ...policies.regions import AskedOps, asked_ops, border_of
+from ...policies.resolve import Assignment, Resolver
+from .flow import Flow
 
 FOLLOW = "follow"
 """The op computes in whatever its inputs are."""
@@ -26,73 +26,101 @@ def wants(policy: Policy, outline: NetworkOutline, flow: Flow) -> tuple[Want, ..
     Raises:
         InputError: the policy is not one for this network.
     """
-    return wants_of(resolve(policy, outline), policy, flow)
+    return PolicyWants(outline, flow).of(policy)
 
 
-def wants_of(assignments: Sequence[Assignment], policy: Policy, flow: Flow) -> tuple[Want, ...]:
-    """The same from assignments that are known already, those of every Cell of the network."""
-    regions: dict[str, _Region] = {}
-    for assignment in assignments:
-        region = _region(_Key(assignment, policy))
-        for path in (assignment.path, *assignment.aliases):
-            regions[path] = region
-    return tuple("float32" if op.layer is None else _want(op, regions[op.layer]) for op in flow.ops)
+class PolicyWants:
+    """What many policies want of one flow: of layers of one class with the same ops, one is looked at."""
+
+    def __init__(self, outline: NetworkOutline, flow: Flow) -> None:
+        """Finds the ops of each Cell."""
+        self._resolver = Resolver(outline)
+        self._layers = tuple(_layers(outline, flow))
+        self._ops = len(flow.ops)
+
+    def of(self, policy: Policy) -> tuple[Want, ...]:
+        """What the function `wants` gives for this outline and flow.
+
+        Raises:
+            InputError: as there.
+        """
+        assignments = self._resolver.resolve(policy)
+        owns = [_own(assignment) for assignment in assignments]
+        asked: dict[object, AskedOps] = {}
+        for own, assignment in zip(owns, assignments, strict=True):
+            if own not in asked:
+                asked[own] = asked_ops(assignment, policy)
+        wanted: list[Want] = ["float32"] * self._ops
+        found: dict[tuple[object, _Kind], tuple[Want, ...]] = {}
+        for layer in self._layers:
+            own = owns[layer.number]
+            key = (own, layer.kind)
+            if key not in found:
+                found[key] = _wants_in(assignments[layer.number], asked[own], layer.kind.ops)
+            for place, want in zip(layer.places, found[key], strict=True):
+                wanted[place] = want
+        return tuple(wanted)
 
 
-class _Key:
-    """Cells with equal keys get equal regions; so a search over one network asks for few."""
+class _Kind:
+    """A class of Cells and their ops, each with whether only its data is ever low; compared by identity."""
 
-    __slots__ = ("assignment", "key", "policy")
-
-    def __init__(self, assignment: Assignment, policy: Policy) -> None:
-        self.assignment = assignment
-        self.policy = policy
-        rules: Mapping[str, Precision] = assignment.op_precisions
-        asked = (assignment.precision, tuple(rules.items()), assignment.type_names)
-        self.key = (asked, policy.low_precision, policy.ops.white_list, policy.ops.black_list)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.key == other.key
+    def __init__(self, ops: tuple[tuple[str, bool], ...]) -> None:
+        self.ops = ops
 
 
-class _Region:
-    __slots__ = ("black", "border", "precision", "white")
+class _Layer(NamedTuple):
+    """A Cell by its number in the outline, and the places of its ops in the flow."""
 
-    def __init__(self, region: Region) -> None:
-        self.precision = region.precision
-        self.white = frozenset(region.white_list)
-        self.black = frozenset(region.black_list)
-        self.border = region.border
+    number: int
+    kind: _Kind
+    places: tuple[int, ...]
 
 
-@lru_cache(maxsize=4096)
-def _region(key: _Key) -> _Region:
-    return _Region(region_of(key.assignment, key.policy))
+def _layers(outline: NetworkOutline, flow: Flow) -> Iterator[_Layer]:
+    numbers = {name: number for number, cell in enumerate(outline.cells) for name in cell.names}
+    places: dict[int, list[int]] = {}
+    for place, op in enumerate(flow.ops):
+        if op.layer is not None:
+            places.setdefault(numbers[op.layer], []).append(place)
+    kinds: dict[tuple, _Kind] = {}
+    for number, found in places.items():
+        ops = tuple((flow.ops[place].op, flow.ops[place].data_only) for place in found)
+        kind = kinds.setdefault((outline.cells[number].type_names, ops), _Kind(ops))
+        yield _Layer(number, kind, tuple(found))
 
 
-def _want(op: FlowOp, region: _Region) -> Want:
-    if op.op in region.white or (op.data_only and region.border == region.precision):
-        return region.precision
-    if op.op not in region.black:
+def _own(assignment: Assignment) -> object:
+    """What tells a Cell's ops apart under one policy, its class aside."""
+    ops = assignment.op_precisions
+    return (assignment.precision, ops) if ops else assignment.precision
+
+
+def _wants_in(assignment: Assignment, asked: AskedOps, ops: Iterable[tuple[str, bool]]) -> tuple[Want, ...]:
+    border = border_of(assignment, asked)
+    return tuple(_want(op, data_only, asked, border) for op, data_only in ops)
+
+
+def _want(op: str, data_only: bool, asked: AskedOps, border: Precision | None) -> Want:
+    if asked.is_white(op) or (data_only and border == asked.low):
+        return asked.low
+    if not asked.is_black(op):
         return FOLLOW
-    return AT_BORDER if region.border == "float32" else "float32"
+    return AT_BORDER if border == "float32" else "float32"
 
 
 class LayerWants:
     """What layers want in each precision, worked out once: for searches that choose a precision for each layer.
 
-    Good for policies that differ in `default` and plain layer precisions alone; op rules need `wants`.
+    Good for policies that differ in `default` and plain layer precisions alone; op rules need `PolicyWants`.
     """
 
     def __init__(self, base: Policy, outline: NetworkOutline, flow: Flow) -> None:
         """`base` gives the op lists and the low precision; its layer rules are not used."""
-        uniform = base.replace(layers={})
+        uniform, found = base.replace(layers={}), PolicyWants(outline, flow)
         self._flow = flow
         self._wants = {
-            precision: wants(uniform.replace(default=precision), outline, flow)
+            precision: found.of(uniform.replace(default=precision))
             for precision in ("float32", base.low_precision, "auto")
         }
 

@@ -9,6 +9,7 @@ the precision of their forward op; loss, gradients at the update, finite check a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,9 @@ class WhatIf:
     """Prices policies for one workload on one device; everything that a policy can't change is worked out once."""
 
     def __init__(self, float32_table: pd.DataFrame, device: Device, batch_size: int) -> None:
-        """`float32_table` is the op table of the untouched network, `batch_size` what it was compiled with.
+        """`float32_table` is the op table of a float32 policy with the loss scaling of those that are priced.
+
+        `batch_size` is what it was compiled with.
 
         Raises:
             InputError: the device lacks a figure that float32 needs.
@@ -68,13 +71,12 @@ class WhatIf:
         rows = self._varying_rows()
         varying = [row for op in rows for row in op]
         self._constant_s = float(np.delete(self._costs.float32_s, varying).sum())
-        self._op_s = {
-            precision: [float(self._costs.seconds(precision)[list(op)].sum()) for op in rows]
-            for precision in self._costs.precisions
-        }
+        self._op_s = [
+            {name: float(self._costs.seconds(name)[list(op)].sum()) for name in self._costs.precisions}
+            for op in rows
+        ]
         self._index = FlowIndex(self.flow)
-        self._elements = [edge.elements for edge in self._index.edges]
-        self._shared = [place for place, op in enumerate(self.flow.ops) if op.group != place]
+        self._saved_s = lru_cache(maxsize=None)(self._costs.fused_saving_s)
         fused_ops = device.fused_casts.ops if device.fused_casts else ()
         self._fusable = [place for place, op in enumerate(self.flow.ops) if op.op in fused_ops]
 
@@ -100,10 +102,11 @@ class WhatIf:
 
     def _price(self, precisions: Sequence[str], found: PredictedCasts) -> float:
         seconds = self._constant_s + self._ops_s(precisions) + self._casts_s(found.casts)
+        # Ops that take casts in move low data: their output, and as many inputs as casts stood before them.
         for place in found.fused_forward:
-            seconds -= self._saved_s(self.flow.ops[place].rows[:1], 1)
+            seconds -= self._saved_s(self.flow.ops[place].rows[0], 2)
         for place, before in found.fused_backward.items():
-            seconds -= self._saved_s(self.flow.ops[place].rows[1:], before)
+            seconds -= sum(self._saved_s(row, before + 1) for row in self.flow.ops[place].rows[1:])
         return seconds
 
     def _spread(self, wants: Sequence[Want]) -> list[str]:
@@ -112,28 +115,24 @@ class WhatIf:
             if want != FOLLOW:
                 precisions.append(_FLOAT32 if want == AT_BORDER else want)
                 continue
-            given = {precisions[edge.source] if edge.source >= 0 else _FLOAT32 for edge in op.edges}
+            # A Parameter that the layer casts to its data's precision has no say.
+            given = {
+                precisions[edge.source] if edge.source >= 0 else _FLOAT32 for edge in op.edges if not edge.as_data
+            }
             precisions.append(given.pop() if len(given) == 1 else _FLOAT32)
         return precisions
 
     def _ops_s(self, precisions: Sequence[str]) -> float:
-        by_op = [self._seconds(precision)[place] for place, precision in enumerate(precisions)]
-        seconds = sum(by_op)
-        # Ops that float32 has made one are one again wherever they agree.
-        counted = {(self.flow.ops[place].group, precisions[self.flow.ops[place].group]) for place in self._shared}
-        for place in self._shared:
-            key = (self.flow.ops[place].group, precisions[place])
-            seconds -= by_op[place] if key in counted else 0.0
-            counted.add(key)
-        return seconds
-
-    def _seconds(self, precision: str) -> list[float]:
-        if precision not in self._op_s:
-            self._costs.refuse(precision)
-        return self._op_s[precision]
+        try:
+            by_op = [seconds[precision] for seconds, precision in zip(self._op_s, precisions, strict=True)]
+        except KeyError as unknown:
+            self._costs.refuse(unknown.args[0])
+            raise
+        merged = self.flow.merged(precisions)
+        return sum(by_op) - sum(by_op[place] for place, first in merged.items() if first != place)
 
     def _casts_s(self, casts: Sequence[CrossedEdge]) -> float:
-        moved = sum(self._elements[cast.edge] * (WIDTHS[cast.before] + WIDTHS[cast.after]) for cast in casts)
+        moved = sum(self._index.elements[cast.edge] * (WIDTHS[cast.before] + WIDTHS[cast.after]) for cast in casts)
         return moved / self.device.bytes_per_s + len(casts) * self.device.launch.si
 
     def _described(self, cast: CrossedEdge) -> PredictedCast:
@@ -145,15 +144,11 @@ class WhatIf:
             op_before=before.op if before else "",
             layer=op.layer,
             op=op.op,
-            elements=self._elements[cast.edge],
+            elements=self._index.elements[cast.edge],
             before=cast.before,
             after=cast.after,
             backward=cast.backward,
         )
-
-    def _saved_s(self, rows: Sequence[int], casts_before: int) -> float:
-        """What rows save by moving low data: their output, and as many inputs as casts stood before them."""
-        return sum(self._costs.fused_saving_s(row, casts_before + 1) for row in rows)
 
     def _varying_rows(self) -> list[tuple[int, ...]]:
         sums: dict[int, list[int]] = {}

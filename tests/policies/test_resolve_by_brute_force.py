@@ -1,11 +1,13 @@
 """An independent reading of the rules: each is tried on every Cell, without any index or walk upwards."""
 
 import re
+from collections.abc import Callable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfwise.policies import GRAPH_NAMES, CellOutline, InputError, NetworkOutline, Policy, idle_rules, resolve
+from halfwise.policies.resolve import Resolver
 
 FAMILY = {name: op for op, names in GRAPH_NAMES.items() for name in names}
 CLASH = "clash"
@@ -138,3 +140,23 @@ def test_resolving_agrees_with_a_brute_force_reading_of_the_rules(
     else:
         assert not idle
         assert {a.path: (a.precision, dict(a.op_precisions)) for a in assignments} == oracle(policy, outline)
+
+
+def outcome(resolving: Callable[..., object], *arguments: object) -> object:
+    """The assignments, or what the error says."""
+    try:
+        return resolving(*arguments)
+    except InputError as error:
+        return str(error)
+
+
+@settings(deadline=None, max_examples=100)
+@given(outlines(), st.lists(st.lists(rules, max_size=4).map(dict), min_size=2, max_size=4))
+def test_resolving_many_policies_gives_each_what_it_gets_alone(
+    outline: NetworkOutline, many: list[dict[str, str]]
+) -> None:
+    """What a resolver keeps of one policy never shows in another one's answer, clashes and idle rules included."""
+    resolver = Resolver(outline)
+    for layers in many:
+        policy = Policy.model_validate({"default": "bfloat16", "layers": layers})
+        assert outcome(resolver.resolve, policy) == outcome(resolve, policy, outline)
