@@ -8,7 +8,7 @@ from pathlib import Path
 from halfwise.evaluators.device_facts import ISA_VARIABLE, DeviceFacts, learn_device
 from halfwise.evaluators.evaluator import survey_workload
 from halfwise.evaluators.process import Limits
-from halfwise.evaluators.request import WorkloadRequest
+from halfwise.evaluators.survey_result import SurveyRequest
 from halfwise.experiments.workloads import resolve_reference
 
 from .bench import Bench, Figure, Say, alternate
@@ -64,7 +64,7 @@ def _both_ways(folder: Path, device: DeviceFacts, workload: str, steps: int, say
 
 
 def _choice(folder: Path, device: DeviceFacts, workload: str) -> Mapping[str, str]:
-    request = WorkloadRequest(
+    request = SurveyRequest(
         folder=folder / "survey",
         target=device.target,
         workload=resolve_reference(workload),

@@ -7,14 +7,15 @@ from typing import Any
 
 from ..policies.policy import Policy
 from .device_facts import DeviceFacts
+from .memory_bound import MemoryBound
 from .outcome import Metric, Outcome, Place
 from .price.devices import Device
 from .process import Failure, Limits, run_job
-from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest, WorkloadRequest
+from .request import SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest
 from .speed.comparison import Comparison
 from .speed.measure import measure_speed
 from .speed.twin_request import SpeedRequest
-from .survey_result import SURVEY_JOB, Survey
+from .survey_result import SURVEY_JOB, Survey, SurveyRequest
 
 TRIAL_JOB = "halfwise.evaluators.trial:run_trial"
 DIAGNOSIS_JOB = "halfwise.evaluators.diagnosis:run_diagnosis"
@@ -22,7 +23,10 @@ DIAGNOSIS_JOB = "halfwise.evaluators.diagnosis:run_diagnosis"
 
 @dataclass(frozen=True)
 class Evaluator:
-    """What all trials of a study have in common; `price_for` is the device that their steps are priced on."""
+    """What all trials of a study have in common.
+
+    `price_for` is the device that their steps are priced on, `memory_bound` what a policy may need at most.
+    """
 
     workload: str
     search_path: Path
@@ -32,6 +36,7 @@ class Evaluator:
     steps: int
     limits: Limits
     price_for: Device | None = None
+    memory_bound: MemoryBound | None = None
 
     def evaluate(
         self, policy: Policy, name: str | None, folder: Path, trained: Mapping[str, Outcome] | None = None
@@ -49,6 +54,7 @@ class Evaluator:
             notes=self.device.notes(self.survey.convolves),
             trained=frozenset(trained or {}),
             price_for=self.price_for,
+            memory_bound=self.memory_bound,
         )
         found = run_job(TRIAL_JOB, request, Outcome, self.limits)
         if isinstance(found, Failure):
@@ -57,12 +63,12 @@ class Evaluator:
             return found.with_figures_of(trained[found.evidence.training_key(policy)])
         return self._diagnosed(policy, folder, found)
 
-    def compare(self, policy: Policy, folder: Path, budget_s: float) -> Comparison | Failure:
-        """Measure the policy's speed against a float32 twin, in two processes that train in turn.
+    def compare(self, policy: Policy, folder: Path, budget_s: float, rounds: int) -> Comparison | Failure:
+        """Measure the policy's speed against a float32 twin: in each round two fresh processes train in turn.
 
-        `folder` keeps their output; the two are compiled first, which `budget_s` does not count.
+        `folder` keeps the output of the last round; all compile first, which `budget_s` does not count.
         """
-        request = SpeedRequest(**self._job(policy, folder), budget_s=budget_s)
+        request = SpeedRequest(**self._job(policy, folder), budget_s=budget_s, rounds=rounds)
         return measure_speed(request, self.limits)
 
     def _job(self, policy: Policy, folder: Path) -> dict[str, Any]:
@@ -101,7 +107,7 @@ class Evaluator:
         return outcome.model_copy(update={"first_non_finite": place})
 
 
-def survey_workload(request: WorkloadRequest, limits: Limits) -> Survey:
+def survey_workload(request: SurveyRequest, limits: Limits) -> Survey:
     """Look at a workload in a process of its own.
 
     Raises:

@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from .outcome import Evidence
 from .price.devices import Device
+from .price.price import Stage
 from .request import WorkloadRequest
 
 INSPECT_JOB = "halfwise.evaluators.inspection:inspect"
@@ -33,9 +34,13 @@ class BoundaryCost(_Value):
 
 
 class Pricing(_Value):
-    """The price of one step on a device, and its parts; `lines` say it in words."""
+    """The price of one step on a device, and its parts; `lines` say it in words.
+
+    `stage` says of which graph: "asked" for any device, "kernel" for the one that was calibrated.
+    """
 
     device: str
+    stage: Stage
     batch_size: int
     step_time_s: float
     flops_share: dict[str, float]

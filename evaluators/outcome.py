@@ -1,24 +1,16 @@
 """What became of one trial, as a frozen value that travels as JSON."""
 
-import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from ..policies import Policy
+from .finite import Finite
+from .speed.comparison import Comparison
 
 Status = Literal["trained", "infeasible", "failed"]
 Direction = Literal["maximize", "minimize"]
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError(f"must be a finite number, but got {value}")
-    return value
-
-
-Finite = Annotated[float, AfterValidator(_finite)]
 
 
 class _Value(BaseModel):
@@ -66,7 +58,8 @@ class Evidence(_Value):
 
     `asked_hash` is short for the asked op table: policies with equal tables are one training step. `summary` is
     for people. `mismatches` are ops that do not compute in what was asked; `idle_entries` are entries of the
-    policy's op lists that name no op of the step, so that they change nothing.
+    policy's op lists that name no op of the step, so that they change nothing. `partial`: graph mode cannot
+    compile the step, so only what layers gave in PyNative mode was seen; the hash is of that table.
     """
 
     asked_hash: str
@@ -74,9 +67,15 @@ class Evidence(_Value):
     ops_matched: int
     mismatches: tuple[str, ...] = ()
     idle_entries: tuple[str, ...] = ()
+    partial: bool = False
 
     def training_key(self, policy: Policy) -> str:
-        """Policies with equal keys train alike: same asked table, same loss scaling, same mode."""
+        """Policies with equal keys train alike: same asked table, same loss scaling, same mode.
+
+        Of partial evidence nothing but the policy itself follows: what layers give does not tell the ops inside.
+        """
+        if self.partial:
+            return f"partial {policy.digest}"
         return f"{self.asked_hash} {policy.mode} {policy.loss_scaling.model_dump_json()}"
 
 
@@ -107,9 +106,13 @@ class StepTime(_Value):
 class Outcome(_Value):
     """What one policy came to in one short training.
 
-    `status` is "trained" (quality and speed were measured), "infeasible" (it ran, but does not train: `cause`
-    says why) or "failed" (it did not run to its end: raised, hung, killed, out of memory). Figures that were
-    not reached are None. Loss entries are None at steps where the loss was not finite.
+    `status` is "trained" (quality and speed were measured), "infeasible" (it does not train, or needs more memory
+    than it may: `cause` says which) or "failed" (it did not run to its end: raised, hung, killed, out of memory).
+    Figures that were not reached are None. Loss entries are None at steps where the loss was not finite.
+
+    `against_float32` is the speed against a float32 twin, where that was measured, and `float32_samples_per_s`
+    what it is a multiple of: the speed of the study's float32 trial. `least_memory_bytes` is what a step needs at
+    least, by its price.
     """
 
     schema_version: Literal["halfwise/outcome/1"] = "halfwise/outcome/1"
@@ -132,9 +135,12 @@ class Outcome(_Value):
     updates_skipped: int = 0
     step_time: StepTime | None = None
     throughput_samples_per_s: Finite | None = None
+    against_float32: Comparison | None = None
+    float32_samples_per_s: Finite | None = None
     compile_time_s: Finite | None = None
     trial_time_s: Finite | None = None
     peak_memory_bytes: int | None = None
+    least_memory_bytes: int | None = None
     low_precision_layers: int | None = None
     layers: int | None = None
     evidence: Evidence | None = None
@@ -150,6 +156,7 @@ class Outcome(_Value):
             "compile_time_s",
             "evidence",
             "priced",
+            "least_memory_bytes",
             "layers",
             "low_precision_layers",
         )

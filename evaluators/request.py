@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ..policies.text import parse_policy
+from .memory_bound import MemoryBound
 from .outcome import Metric, Place
 from .price.devices import Device
 
@@ -53,7 +54,8 @@ class TrialRequest(WorkloadRequest):
     """Train `policy` (canonical text) for `steps` steps from `seed` and measure it.
 
     `trained` holds the keys of trainings whose outcome is known: such a policy is not trained again.
-    `price_for` is the device that the step is priced on, if any.
+    `price_for` is the device that the step is priced on, if any; a policy that needs more memory than
+    `memory_bound` allows is not trained.
     """
 
     policy: str
@@ -63,6 +65,7 @@ class TrialRequest(WorkloadRequest):
     notes: tuple[str, ...] = ()
     trained: frozenset[str] = frozenset()
     price_for: Device | None = None
+    memory_bound: MemoryBound | None = None
 
     def identity(self, metric: Metric, mindspore_version: str) -> dict[str, Any]:
         """The fields of an outcome that say which trial it belongs to."""

@@ -8,25 +8,31 @@ import pandas as pd
 from ..policies import BUILTIN, OP_CLASSES, NetworkOutline
 from ..policies.errors import InputError
 from ..policies.rewrite import read_outline
+from .compile_failure import DoesNotCompile
 from .device import use_device
+from .eager_step import watch_forward
+from .evidence import SeenCall, known_ops
 from .prepared import Prepared, prepare
-from .proven_step import ProvenStep, compile_error, compile_proven
-from .request import WorkloadRequest
-from .survey_result import Survey, SurveyedCell
+from .price import price_memory
+from .proven_step import compile_proven
+from .survey_result import Survey, SurveyedCell, SurveyRequest
 from .workload import Workload
 from .workload_reference import load_workload
 
 
-def run_survey(request: WorkloadRequest) -> Survey:
+def run_survey(request: SurveyRequest) -> Survey:
     """Compile the workload's training step once, in float32, and write down what is there; nothing is run.
+
+    Where graph mode cannot compile it and the search is for PyNative mode, the forward pass is run once instead,
+    to see its Cells: of these, the ops are known for MindSpore's own layers only.
 
     Raises:
         InputError: the workload is wrong, or MindSpore cannot compile it: its words, and the user's file and line.
     """
-    use_device(request.target, "graph")
+    use_device(request.target, request.mode)
     workload = load_workload(request.workload, request.search_path)
-    prepared = prepare(workload, BUILTIN["O0"], seed=0)
-    proven = _compile(prepared, workload, request)
+    prepared = prepare(workload, BUILTIN["O0"].replace(mode=request.mode), seed=0)
+    cells, least_memory_bytes, partial = _look(prepared, workload, request)
     parameters = prepared.network.trainable_params()
     return Survey(
         workload=workload.name,
@@ -37,16 +43,30 @@ def run_survey(request: WorkloadRequest) -> Survey:
         full_steps=workload.full_steps,
         parameters=sum(parameter.size for parameter in parameters),
         mindspore_version=ms.__version__,
-        cells=_cells(read_outline(prepared.network), proven.table),
+        least_memory_bytes=least_memory_bytes,
+        cells=cells,
+        partial=partial,
     )
 
 
-def _compile(prepared: Prepared, workload: Workload, request: WorkloadRequest) -> ProvenStep:
+def _look(
+    prepared: Prepared, workload: Workload, request: SurveyRequest
+) -> tuple[tuple[SurveyedCell, ...], int | None, str | None]:
+    """The Cells, the least memory of any policy, and why they were seen in PyNative mode, if they were.
+
+    Without the graph the memory is not known.
+    """
+    outline = read_outline(prepared.network)
     try:
-        return compile_proven(prepared, workload, BUILTIN["O0"], request.folder)
-    except (RuntimeError, TypeError, ValueError) as error:
-        words = compile_error(error, request.folder)
-        raise InputError(f"MindSpore cannot compile the training step of {workload.name}: {words}") from error
+        table = compile_proven(prepared, workload, BUILTIN["O0"], request.folder).table
+        return _cells(outline, table), price_memory(table).least_bytes, None
+    except DoesNotCompile as error:
+        if request.mode == "graph":
+            raise InputError(
+                f"MindSpore cannot compile the training step of {workload.name}: {error}; "
+                "a search with `mode: pynative` and `speed: measured` needs no graph"
+            ) from error
+        return _seen_cells(outline, watch_forward(prepared, workload)), None, str(error)
 
 
 def _cells(outline: NetworkOutline, table: pd.DataFrame) -> tuple[SurveyedCell, ...]:
@@ -59,6 +79,21 @@ def _cells(outline: NetworkOutline, table: pd.DataFrame) -> tuple[SurveyedCell, 
             aliases=cell.aliases,
             type_names=cell.type_names,
             ops=_sorted(governed["op"][governed["layer"] == cell.path]),
+        )
+        for cell in outline.cells
+    )
+
+
+def _seen_cells(outline: NetworkOutline, calls: Iterable[SeenCall]) -> tuple[SurveyedCell, ...]:
+    """Every Cell; those that gave a float may compute some, unless they only hold others."""
+    seen = {call.layer: call for call in calls if any(tensor.precision for tensor in call.outputs)}
+    return tuple(
+        SurveyedCell(
+            path=cell.path,
+            aliases=cell.aliases,
+            type_names=cell.type_names,
+            ops=_sorted(known_ops(seen[cell.path])) if cell.path in seen else (),
+            may_compute=cell.path in seen and cell.type_names[:1] != ("nn.SequentialCell",),
         )
         for cell in outline.cells
     )

@@ -2,14 +2,24 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from ..policies import CellOutline, NetworkOutline
+from ..policies import CellOutline, Mode, NetworkOutline
 from .outcome import Direction
+from .request import WorkloadRequest
 
 SURVEY_JOB = "halfwise.evaluators.survey:run_survey"
 
 
+class SurveyRequest(WorkloadRequest):
+    """Look at the workload; `mode` is the one that its policies are for."""
+
+    mode: Mode = "graph"
+
+
 class SurveyedCell(BaseModel):
-    """One Cell of the network, and the ops of its own that compute floats, by the names that policies use."""
+    """One Cell of the network, and the ops of its own that compute floats, by the names that policies use.
+
+    `may_compute`: it was seen to give floats where no graph tells the ops in it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -17,10 +27,19 @@ class SurveyedCell(BaseModel):
     aliases: tuple[str, ...]
     type_names: tuple[str, ...]
     ops: tuple[str, ...]
+    may_compute: bool = False
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether a policy's choice for it can change anything."""
+        return bool(self.ops) or self.may_compute
 
 
 class Survey(BaseModel):
-    """What a search needs to know of a workload."""
+    """What a search needs to know of a workload.
+
+    `least_memory_bytes` is what a step needs under any policy, by its price; None where it is not known.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,7 +51,9 @@ class Survey(BaseModel):
     full_steps: int
     parameters: int
     mindspore_version: str
+    least_memory_bytes: int | None = None
     cells: tuple[SurveyedCell, ...]
+    partial: str | None = None
 
     @property
     def outline(self) -> NetworkOutline:

@@ -3,15 +3,15 @@
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import mindspore as ms
 import numpy as np
 
 from ..policies.errors import InputError
 from .outcome import StepTime
-from .step import TrainStep
 from .workload import Batch
 
 # Dynamic scaling halves 65,536 down to 1 in 16 skips; whoever still skips after that never trains.
@@ -65,8 +65,10 @@ class Training:
         return StepTime(wall_s=float(np.median(wall)), process_cpu_s=float(np.median(cpu)), steps_timed=len(wall))
 
 
-def train(step: TrainStep, batches: Iterator[Batch], steps: int) -> Training:
-    """Run up to `steps` steps; stops at the first non-finite loss, or when no update is applied any more.
+def train(step: Callable[..., Any], batches: Iterator[Batch], steps: int) -> Training:
+    """Call a training step up to `steps` times; stops at the first non-finite loss, or when no update is applied.
+
+    `step` is called and answers as a `TrainStep` is.
 
     Raises:
         InputError: too few steps to time any, or batches of more than one shape.

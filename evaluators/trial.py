@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,32 @@ import numpy as np
 import pandas as pd
 from mindspore import nn
 
+from ..policies.errors import HalfwiseError
+from ..policies.policy import Policy
 from ..policies.resolve import Assignment
 from ..policies.text import parse_policy
+from .compile_failure import DoesNotCompile
 from .device import peak_memory_bytes, use_device
+from .eager_step import Judge, WatchedStep, checked, partial
+from .evidence import SeenCall
+from .float32 import is_float32
 from .outcome import Outcome, Place, PricedStep
 from .prepared import Prepared, prepare
 from .price import price_memory, price_table
-from .proven_step import compile_error, compile_proven
+from .proven_step import ProvenStep, compile_proven
 from .request import NOT_APPLIED, OPS_FILE, SAME_TRAINING, STATE_FILE, TrialRequest
 from .step import Predict
 from .training import Training, train
 from .workload import Workload
 from .workload_reference import load_workload
+
+
+class NotApplied(HalfwiseError):
+    """The policy did not become what it asks; the message names the ops or layers."""
+
+
+class TooLarge(HalfwiseError):
+    """The step needs more memory than it may; the message is the cause."""
 
 
 def run_trial(request: TrialRequest) -> Outcome:
@@ -39,23 +53,79 @@ def run_trial(request: TrialRequest) -> Outcome:
     prepared = prepare(workload, policy, request.seed)
     known = request.identity(workload.metric, ms.__version__) | _asked(prepared.assignments)
     try:
-        proven = compile_proven(prepared, workload, policy, request.folder)
-    except (RuntimeError, TypeError, ValueError) as error:
-        return Outcome(
-            **known, status="infeasible", cause="does not compile", message=compile_error(error, request.folder)
-        )
-    proven.table.to_csv(request.folder / OPS_FILE, index=False)
-    known |= {"evidence": proven.evidence, "priced": _price(proven.table, workload.batch_size, request)}
-    if policy.mode == "graph":
-        known["compile_time_s"] = proven.compile_time_s
-    if proven.evidence.mismatches:
-        return Outcome(**known, status="failed", cause=NOT_APPLIED, message="; ".join(proven.evidence.mismatches))
-    if proven.evidence.training_key(policy) in request.trained:
-        return Outcome(**known, status="failed", cause=SAME_TRAINING)
-    training = train(prepared.step, workload.batches(request.seed), request.steps)
+        judge = _prove(prepared, workload, policy, request, known)
+        if judge is None:
+            return Outcome(**known, status="failed", cause=SAME_TRAINING)
+        step = _watched(prepared, policy, request, known, judge)
+        training = train(step, workload.batches(request.seed), request.steps)
+    except DoesNotCompile as error:
+        return Outcome(**known, status="infeasible", cause="does not compile", message=str(error))
+    except NotApplied as error:
+        return Outcome(**known, status="failed", cause=NOT_APPLIED, message=str(error))
+    except TooLarge as error:
+        return Outcome(**known, status="infeasible", cause=str(error))
     known |= _figures(training, workload.batch_size, request)
     known |= _judge(training, prepared, workload, request.folder)
+    known |= _bounded(known, request)
     return Outcome(**known, trial_time_s=time.perf_counter() - started)
+
+
+def _prove(
+    prepared: Prepared, workload: Workload, policy: Policy, request: TrialRequest, known: dict[str, Any]
+) -> Judge | None:
+    """Compile and prove the step; who judges what its Cells give in PyNative mode. None if it was trained before.
+
+    Where graph mode cannot compile it and PyNative need not, what the Cells give is all the evidence.
+
+    Raises:
+        DoesNotCompile: it can't, and the policy is for graph mode, or a price is asked for, which needs the graph.
+        NotApplied: the table is not what the policy asks.
+        TooLarge: the step's price is more memory than allowed.
+    """
+    try:
+        proven = compile_proven(prepared, workload, policy, request.folder)
+    except DoesNotCompile as error:
+        if policy.mode == "graph":
+            raise
+        if request.price_for is not None or request.memory_bound is not None:
+            raise DoesNotCompile(
+                f"{error}; neither time nor memory is priced without a graph, but speed can be measured"
+            ) from error
+        return partial(prepared, policy, error)
+    known["priced"] = _price(proven.table, workload.batch_size, request)
+    if policy.mode == "graph":
+        known["compile_time_s"] = proven.compile_time_s
+    _take(proven, request.folder, known)
+    known["least_memory_bytes"] = price_memory(proven.table).total_bytes
+    # Float32 is trained whatever it needs: the others' quality is held against its own.
+    if not is_float32(policy) and (cause := _too_large(known, request)):
+        raise TooLarge(cause)
+    return None if proven.evidence.training_key(policy) in request.trained else checked(proven)
+
+
+def _watched(
+    prepared: Prepared, policy: Policy, request: TrialRequest, known: dict[str, Any], judge: Judge
+) -> Callable[..., Any]:
+    """The training step; in PyNative mode its first call is watched and judged."""
+    if policy.mode == "graph":
+        return prepared.step
+
+    def take(calls: Sequence[SeenCall]) -> None:
+        _take(judge(calls), request.folder, known)
+
+    return WatchedStep(prepared.step, prepared.network, take)
+
+
+def _take(proven: ProvenStep, folder: Path, known: dict[str, Any]) -> None:
+    """Keep table and evidence.
+
+    Raises:
+        NotApplied: there are mismatches.
+    """
+    proven.table.to_csv(folder / OPS_FILE, index=False)
+    known["evidence"] = proven.evidence
+    if proven.evidence.mismatches:
+        raise NotApplied("; ".join(proven.evidence.mismatches))
 
 
 def _price(table: pd.DataFrame, batch_size: int, request: TrialRequest) -> PricedStep | None:
@@ -71,6 +141,21 @@ def _price(table: pd.DataFrame, batch_size: int, request: TrialRequest) -> Price
         memory_bytes=price_memory(table).total_bytes,
         assumptions=price.assumptions,
     )
+
+
+def _too_large(known: Mapping[str, Any], request: TrialRequest) -> str | None:
+    """Why the step needs more memory than it may, by its price or by what was measured of it so far."""
+    bound, least_bytes = request.memory_bound, known.get("least_memory_bytes")
+    if bound is None:
+        return None
+    priced = bound.refuse_priced(least_bytes) if least_bytes is not None else None
+    return priced or bound.refuse_measured(known.get("peak_memory_bytes"), request.target)
+
+
+def _bounded(known: Mapping[str, Any], request: TrialRequest) -> dict[str, Any]:
+    """What becomes of a policy that trained with more memory than it may: its figures stay, it does not count."""
+    cause = _too_large(known, request) if known["status"] == "trained" else None
+    return {"status": "infeasible", "cause": cause} if cause else {}
 
 
 def _asked(assignments: tuple[Assignment, ...]) -> dict[str, Any]:

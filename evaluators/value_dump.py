@@ -1,19 +1,30 @@
-"""MindSpore's own dump: the values of every op of one step."""
+"""MindSpore's own dump: the values of every op of chosen steps."""
 
 import json
 import os
+import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+
+# What MindSpore calls its folder for the first device's values, below the one that it is given.
+_VALUES = "rank_0"
 
 
 @dataclass(frozen=True)
 class DumpedOp:
-    """One op's output on disk, and the op's full name with "/" written as "_"."""
+    """One tensor of an op on disk, and the op's full name with "/" written as "_".
+
+    `side` says whether it went in or came out, `index` which of those it is.
+    """
 
     name: str
     file: Path
+    side: Literal["input", "output"] = "output"
+    index: int = 0
 
     def finite(self) -> bool:
         """Whether every element is finite; integers and booleans always are."""
@@ -21,8 +32,12 @@ class DumpedOp:
         return values.dtype.kind != "f" or bool(np.isfinite(values).all())
 
 
-def dump_everything(folder: Path) -> None:
-    """Make this process write every op's values into `folder`; call it before any op."""
+def dump_everything(folder: Path, steps: Collection[int] = (0,), inputs: bool = False) -> None:
+    """Make this process write every op's values of some steps into `folder`; call it before any op.
+
+    Steps are counted from 0 in the order in which the process runs its compiled graph. With `inputs`, what goes
+    into each op is written beside what comes out.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     config = {
         "common_dump_settings": {
@@ -30,9 +45,9 @@ def dump_everything(folder: Path) -> None:
             "dump_mode": 0,
             "path": str(folder),
             "net_name": "step",
-            "iteration": "0",
+            "iteration": "|".join(str(step) for step in sorted(steps)),
             "saved_data": "tensor",
-            "input_output": 2,
+            "input_output": 0 if inputs else 2,
             "kernels": [],
             "support_device": list(range(8)),
         },
@@ -47,12 +62,22 @@ def dump_everything(folder: Path) -> None:
 
 
 def dumped_ops(folder: Path) -> list[DumpedOp]:
-    """What was dumped, in the order in which the ops finished.
+    """What the ops of the dumped steps gave, in the order in which they finished."""
+    return [tensor for tensor in dumped_tensors(folder) if tensor.side == "output"]
 
-    File names read `Op.name.task.stream.microseconds.output.index.format.dtype.npy`.
+
+def dumped_tensors(folder: Path) -> list[DumpedOp]:
+    """What went into the ops of the dumped steps, if that was asked for, and what came out, in the order of time.
+
+    File names read `Op.name.task.stream.microseconds.side.index.format.dtype.npy`.
     """
     found = []
-    for file in folder.rglob("*.output.*.npy"):
-        _, name, _, _, stamp = file.name.split(".")[:5]
-        found.append((int(stamp), DumpedOp(name, file)))
+    for file in (folder / _VALUES).rglob("*.npy"):
+        _, name, _, _, stamp, side, index = file.name.split(".")[:7]
+        found.append((int(stamp), DumpedOp(name, file, "input" if side == "input" else "output", int(index))))
     return [op for _, op in sorted(found, key=lambda pair: pair[0])]
+
+
+def forget_dumped(folder: Path) -> None:
+    """Delete the values written so far; later steps are written all the same."""
+    shutil.rmtree(folder / _VALUES, ignore_errors=True)

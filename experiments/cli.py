@@ -6,9 +6,11 @@ import traceback
 import click
 
 from ..policies.errors import HalfwiseError
+from .cli_calibrate import calibrate
 from .cli_doctor import doctor
 from .cli_policy import check, devices, ops, price
 from .cli_search import search
+from .cli_sensitivity import sensitivity
 from .cli_study import export, front, ui
 
 
@@ -19,7 +21,7 @@ def halfwise(debug: bool) -> None:
     """Find out which parts of a MindSpore network may train in half precision."""
 
 
-for command in (search, front, export, ui, check, price, ops, devices, doctor):
+for command in (search, front, export, ui, check, price, ops, devices, calibrate, sensitivity, doctor):
     halfwise.add_command(command)
 
 

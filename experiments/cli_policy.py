@@ -60,14 +60,18 @@ def ops(workload: str, policy: str, form: str) -> None:
     """One line an op: layer, direction, what it computes in as asked, and in which kernel on this CPU."""
     from .inspect_policy import inspect_policy, read_policy
 
-    table = inspect_policy(read_policy(policy), workload).table
+    inspected = inspect_policy(read_policy(policy), workload)
+    table = inspected.table
+    if inspected.inspection.evidence.partial:
+        click.echo(inspected.inspection.evidence.summary, err=True)
     if form == "json":
         click.echo(table.to_json(orient="records", indent=1))
     elif form == "csv":
         click.echo(table.to_csv(index=False), nl=False)
     else:
         shown = table[["layer", "op", "direction", "compute_precision", "kernel_precision", "flops", "is_cast"]]
-        click.echo(shown.to_string(index=False, na_rep=""))
+        shown = shown.convert_dtypes()
+        click.echo(shown.astype(object).where(shown.notna(), "").to_string(index=False))
 
 
 @click.command(short_help="What a training step would take under a policy on a device that need not be there.")

@@ -20,6 +20,7 @@ from .cli_options import home_option, quiet_option
     "--price-for", metavar="ROW", help="Compare by the price on this device (halfwise devices lists them)."
 )
 @click.option("--measured", is_flag=True, help="Compare by the speed measured here, instead of a price.")
+@click.option("--max-memory", metavar="SIZE", help="The most memory a policy may need, such as 16GB.")
 @click.option("--no-levels", is_flag=True, help="Leave out the amp levels O1, O2, O3 and auto.")
 @click.option("--tracking-uri", help="An MLflow server or database; by default the home's own.")
 @click.option("--no-mlflow", is_flag=True, help="Write nothing to MLflow.")
@@ -34,6 +35,7 @@ def search(
     device: str | None,
     price_for: str | None,
     measured: bool,
+    max_memory: str | None,
     no_levels: bool,
     tracking_uri: str | None,
     no_mlflow: bool,
@@ -57,6 +59,7 @@ def search(
         "device": device,
         "levels": False if no_levels else None,
         "speed": {"priced": price_for} if price_for else "measured" if measured else None,
+        "max_memory": max_memory,
     }
     experiment = load_experiment(file, {name: value for name, value in changes.items() if value is not None})
     place = Home.find(home)

@@ -24,8 +24,8 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
     best, reason = _choose(points, criteria)
     save_table(info, points, front, folder)
     _save_figure(info, points, front, best, criteria, folder)
-    if best is not None:
-        record = next(record for record in records if record.number == best.number)
+    record = next((record for record in records if best and record.number == best.number), None)
+    if record is not None:
         save_policy(annotated(info, record, reason), folder.best_policy)
     return StudySummary(
         points=tuple(points),
@@ -33,9 +33,10 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
         baseline=criteria.baseline,
         best=best,
         reason=reason,
-        best_policy=folder.best_policy if best else None,
+        best_policy=folder.best_policy if record else None,
         files=(folder.front_table, folder.front_figure),
         counts=Counter(record.outcome.status for record in records),
+        confirmed=record and comparison_of(record),
     )
 
 
@@ -53,7 +54,7 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
         "seed": outcome.seed,
         "steps": len(outcome.losses),
     }
-    if (comparison := comparison_of(record)) is not None:
+    if (comparison := comparison_of(record) or outcome.against_float32) is not None:
         results["against_float32"] = str(comparison)
     made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
     asked = outcome.evidence.asked_hash if outcome.evidence else None
@@ -61,7 +62,12 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
 
 
 def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> pd.DataFrame:
-    """One row a trial, in the order of trials: figures, place on the front, ratio to float32, cause."""
+    """One row a trial, in the order of trials: figures, place on the front, ratio to float32, cause.
+
+    `ratio_low` and `ratio_high` bound the ratio, and `conclusive` says whether they are near enough, where it was
+    measured side by side.
+    """
+    intervals = [point.against_float32 for point in points]
     baseline = criteria_of(info, points).baseline
     on_front = {point.number for point in front}
     return pd.DataFrame(
@@ -71,6 +77,9 @@ def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]
             info.metric: [point.quality for point in points],
             "samples_per_s": [point.speed for point in points],
             "against_float32": [speed_ratio(point, baseline) for point in points],
+            "ratio_low": [each and each.low for each in intervals],
+            "ratio_high": [each and each.high for each in intervals],
+            "conclusive": [each and each.conclusive for each in intervals],
             "on_front": [point.number in on_front for point in points],
             "cause": [point.cause for point in points],
         }

@@ -1,10 +1,19 @@
 """The experiment file: what a search is asked to do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ByteSize,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    WrapValidator,
+)
 
 from ..evaluators.request import DeviceChoice
 from ..policies import LossScaling, LowPrecision, Mode, Policy, RulePrecision, load_policy, parse_policy
@@ -26,6 +35,19 @@ def _known_sampler(name: str) -> str:
     return name
 
 
+def _size(value: Any, read: Callable[[Any], ByteSize]) -> ByteSize:
+    try:
+        size = read(value)
+    except ValueError:
+        size = ByteSize(0)
+    if size <= 0:
+        raise ValueError(f"must be a size above 0 such as 16GB or 500MB, but got {value!r}")
+    return size
+
+
+Size = Annotated[ByteSize, WrapValidator(_size)]
+
+
 class Experiment(BaseModel):
     """One search: a workload, a device, a space, a sampler and a budget.
 
@@ -33,9 +55,10 @@ class Experiment(BaseModel):
     every policy that is tried, the built-in levels included. `precisions` are the choices for a layer; None means
     whatever the device computes. `policies` are tried after the levels: under a name, a policy file (its path
     relative to the experiment file) or a policy's text. `speed` is what policies are compared by (see
-    speed.py). `tolerance` is relative to float32's quality. `steps`
-    overrides the workload's own trial length. `tie` gives repeated blocks one choice; auto does so in networks
-    with more than 24 layers.
+    speed.py); a policy whose speed is measured trains side by side with float32 for `speed_budget_s` seconds,
+    compilation not counted. `max_memory` is the most memory that a policy may need, such as 16GB. `tolerance` is
+    relative to float32's quality. `steps` overrides the workload's own trial length. `tie` gives repeated blocks
+    one choice; auto does so in networks with more than 24 layers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -52,6 +75,8 @@ class Experiment(BaseModel):
     mode: Mode = "graph"
     loss_scaling: LossScaling = DynamicLossScaling()
     speed: SpeedChoice = "auto"
+    speed_budget_s: Positive = 10
+    max_memory: Size | None = None
     levels: bool = True
     tie: Literal["auto", "blocks", "none"] = "auto"
     policies: dict[str, str] = {}

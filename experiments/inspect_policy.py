@@ -66,7 +66,19 @@ def inspect_policy(
         if isinstance(found, Failure):
             raise found.as_error()
         rows = json.loads((folder / OPS_TABLE).read_text(encoding="utf-8"))
-    return Inspected(policy, found, pd.DataFrame(rows))
+    return Inspected(policy, found, pd.DataFrame(rows).apply(_as_written))
+
+
+def _as_written(column: pd.Series) -> pd.Series:
+    """The column as the op table had it: JSON has no tuples, and pandas makes a missing text a number."""
+    if column.dtype.kind in "biuf":
+        return column
+    values = [_tuples(None if isinstance(value, float) else value) for value in column]
+    return pd.Series(values, index=column.index, dtype=object)
+
+
+def _tuples(value: object) -> object:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 @contextmanager

@@ -11,7 +11,8 @@ def price_lines(name: str, found: Inspection, speed_up: float) -> Iterator[str]:
     pricing = found.pricing
     if pricing is None:
         return
-    yield f"{name} on {found.workload}, priced on {pricing.device}, not measured"
+    stage = "" if pricing.stage == "asked" else f" ({pricing.stage} stage)"
+    yield f"{name} on {found.workload}, priced on {pricing.device}{stage}, not measured"
     yield f"  {found.evidence.summary.partition('; on this')[0]}"
     yield f"  speed-up over float32: {speed_up:.2f}x"
     yield from (f"  {line}" for line in pricing.lines)
@@ -34,5 +35,10 @@ def device_lines(device: Device) -> Iterator[str]:
         "launch of an op": device.launch,
         "reachable part of a peak": device.reachable,
     }
+    if device.step is not None:
+        figures["a step beside its kernels"] = device.step
     for name, figure in figures.items():
         yield f"  {name}: {f'{figure} ({figure.source}, {figure.date})' if figure else 'not known'}"
+    if device.timings is not None:
+        timed = device.timings
+        yield f"  times of {len(timed.kernels)} kernels, for {timed.host} only ({timed.source}, {timed.date})"

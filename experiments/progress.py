@@ -93,7 +93,7 @@ class Bar(Display):
         if not point.feasible:
             self.note(describe(record, point))
         chosen = f"best so far {best.label}" if best else "no choice yet"
-        last = f"{point.quality:.5g}" if point.feasible else "does not train"
+        last = f"{point.quality:.5g}" if point.feasible else "does not count"
         self._progress.update(self._task, advance=1, description=f"{chosen}; last {record.title}: {last}")
 
     def end(self) -> None:
@@ -105,8 +105,11 @@ def describe(record: TrialRecord, point: Point) -> str:
     """One trial in one line: its figures, or why it has none."""
     outcome = record.outcome
     if point.feasible:
-        return f"{record.title}: {outcome.metric} {point.quality:.5g}, {point.speed:,.0f} samples/s"
-    words = "does not train" if outcome.status == "infeasible" else "did not run to its end"
+        compared = f", {outcome.against_float32.judged}" if outcome.against_float32 else ""
+        doubt = ", inconclusive" if point.against_float32 and not point.against_float32.conclusive else ""
+        figures = f"{outcome.metric} {point.quality:.5g}, {point.speed:,.0f} samples/s"
+        return f"{record.title}: {figures}{compared}{doubt}"
+    words = "does not count" if outcome.status == "infeasible" else "did not run to its end"
     place = outcome.first_non_finite
     reasons = [outcome.cause or "", f"first at {place}" if place else "", outcome.message or ""]
     return f"{record.title}: {words}: {'; '.join(reason for reason in reasons if reason)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..evaluators.outcome import Direction, Outcome
+from ..evaluators.speed.comparison import Comparison
 from ..policies import Policy
 from ..search.front import Point
 from .speed import Speed, speed_named
@@ -17,7 +18,7 @@ class StudyInfo:
 
     `tolerance` is relative to float32's quality (0.005 is half a percent); `speed_label` is the kind of speed
     and its device, such as "measured on CPU", `priced_for` the row of the device table if it is a price;
-    `folder` is the study's own folder, absolute.
+    `max_memory_bytes` is what a policy may need at most; `folder` is the study's own folder, absolute.
     """
 
     name: str
@@ -34,6 +35,7 @@ class StudyInfo:
     trials_planned: int
     speed_label: str
     priced_for: str | None = None
+    max_memory_bytes: int | None = None
 
     @property
     def title(self) -> str:
@@ -68,6 +70,7 @@ class StudySummary:
 
     `best` and `best_policy` are None where nothing could be chosen; `reason` says why in either case.
     `counts` are trials by status word; `files` are more files for people to look at (front.csv, front.png).
+    `confirmed` is the speed of `best` over float32's where it was measured once more, on its own.
     """
 
     points: tuple[Point, ...]
@@ -78,3 +81,4 @@ class StudySummary:
     best_policy: Path | None = None
     files: tuple[Path, ...] = ()
     counts: Mapping[str, int] = field(default_factory=Counter[str])
+    confirmed: Comparison | None = None

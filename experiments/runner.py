@@ -10,14 +10,15 @@ from pathlib import Path
 from ..evaluators.device_facts import DeviceFacts, learn_device
 from ..evaluators.evaluator import Evaluator, survey_workload
 from ..evaluators.json_file import read_json, write_json
+from ..evaluators.memory_bound import MemoryBound, size_words
 from ..evaluators.outcome import Outcome
 from ..evaluators.price.device_file import load_devices
 from ..evaluators.price.devices import Device, find_device
-from ..evaluators.process import Failure, Limits
-from ..evaluators.request import WorkloadRequest
-from ..evaluators.survey_result import Survey
+from ..evaluators.process import Limits
+from ..evaluators.survey_result import Survey, SurveyRequest
 from ..policies import BUILTIN, Policy, load_policy, save_policy
-from ..search.front import Point
+from ..policies.errors import InputError
+from ..search.advisors import SamplerAdvisor
 from ..search.study import Proposal, Search
 from .conclusion import conclude
 from .experiment_file import Experiment, named_policies
@@ -25,14 +26,12 @@ from .home import Home, StudyFolder
 from .interrupts import uninterrupted
 from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
-from .space_of import refuse_policy, space_of
-from .speed import Priced, Speed, choose_speed
-from .study_file import BASELINE, COMPARISON_FILE, StudyFile, point_of, read_records, trained_before
+from .side_by_side import SideBySide
+from .space_of import refuse_policy, refuse_price_of_partial, space_of
+from .speed import Measured, Priced, Speed, choose_speed
+from .study_file import BASELINE, StudyFile, point_of, read_records, trained_before
 from .tracking import Tracker
 from .workloads import resolve_reference
-
-# Seconds that the chosen policy trains against its float32 twin for, if the ratio is not known before.
-COMPARISON_BUDGET_S = 30
 
 
 @dataclass(frozen=True)
@@ -68,73 +67,64 @@ def _search(
 ) -> StudySummary:
     experiment, fixed = launch.experiment, _fixed_policies(launch)
     device, survey = _look(launch, display)
+    row = _price_row(experiment, device)
+    if row is not None:
+        refuse_price_of_partial(survey)
     for name, policy in fixed:
         refuse_policy(policy, name, survey, device)
     space = space_of(experiment, survey, device)
     display.note(f"{survey.workload} on {device.target}: {space.describe()}")
-    search = Search.create(
-        folder.journal_file, space, experiment.sampler, experiment.seed, survey.direction, fixed
-    )
-    row = _price_row(experiment, device)
+    _refuse_bound(experiment, survey)
+    advisor = SamplerAdvisor(experiment.sampler, space, experiment.seed)
+    search = Search.create(folder.journal_file, advisor, survey.direction, fixed, _terms(experiment, row))
     info = _info(launch, survey, device, folder, row)
     run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
     write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
     evaluator = _evaluator(launch, survey, device, row)
+    timing = (
+        SideBySide(evaluator, info.speed, experiment.speed_budget_s) if isinstance(info.speed, Measured) else None
+    )
     try:
-        _try_all(experiment, info, folder, search, evaluator, tracker, display)
+        _try_all(experiment, info, folder, search, evaluator, timing, tracker, display)
     except BaseException as error:
         conclude(info, folder, read_records(folder))
         tracker.fail(str(error) or type(error).__name__)
         raise
     summary = conclude(info, folder, read_records(folder))
-    if info.priced_for is None:
-        summary = _compare_until_faster(summary, info, folder, evaluator, display)
+    if timing is not None:
+        summary = _confirm(summary, info, folder, timing, display)
     tracker.finish(summary)
     return summary
 
 
-def _compare_until_faster(
-    summary: StudySummary, info: StudyInfo, folder: StudyFolder, evaluator: Evaluator, display: Display
+def _confirm(
+    summary: StudySummary, info: StudyInfo, folder: StudyFolder, timing: SideBySide, display: Display
 ) -> StudySummary:
-    """Take the choice back as long as a side-by-side measurement does not find it faster; float32 is the last one.
-
-    Trials ran at different moments, and the fastest of many is above all the luckiest.
-    """
-    while summary.best is not None and summary.best.name != BASELINE:
-        if (folder.trial_folder(summary.best.number) / COMPARISON_FILE).exists():
-            break
-        if not _compare_best(summary.best, folder, evaluator, display):
+    """Take the choice back as long as a fresh measurement does not find it faster; float32 is the last one."""
+    while summary.best is not None and summary.best.name != BASELINE and summary.confirmed is None:
+        policy = load_policy(folder.trial_folder(summary.best.number) / "policy.yaml")
+        if not timing.confirm(summary.best, policy, folder, display):
             break
         summary = conclude(info, folder, read_records(folder))
     return summary
-
-
-def _compare_best(best: Point, folder: StudyFolder, evaluator: Evaluator, display: Display) -> bool:
-    """Measure the chosen policy's speed side by side with float32; False if that could not be done."""
-    place = folder.trial_folder(best.number)
-    display.note(f"measuring {best.label} against float32, step by step in turn")
-    found = evaluator.compare(load_policy(place / "policy.yaml"), place / "against-float32", COMPARISON_BUDGET_S)
-    if isinstance(found, Failure):
-        display.note(f"{best.label} could not be measured against float32: {found.cause}: {found.message}")
-        return False
-    write_json(found, place / COMPARISON_FILE)
-    display.note(f"{best.label}: {found}")
-    return True
 
 
 def _look(launch: Launch, display: Display) -> tuple[DeviceFacts, Survey]:
     experiment = launch.experiment
     with tempfile.TemporaryDirectory(prefix="halfwise-") as scratch:
         device = learn_device(experiment.device, Path(scratch))
-        request = WorkloadRequest(
+        request = SurveyRequest(
             workload=resolve_reference(experiment.workload),
             search_path=launch.search_path,
             folder=Path(scratch) / "survey",
             target=device.target,
+            mode=experiment.mode,
         )
         survey = survey_workload(request, _limits(experiment))
     for note in device.notes(survey.convolves):
         display.note(note)
+    if survey.partial is not None:
+        display.note(f"partial: only the outputs of layers are seen, graph mode cannot compile: {survey.partial}")
     return device, survey
 
 
@@ -171,7 +161,29 @@ def _info(
         trials_planned=experiment.trials,
         speed_label=speed.label,
         priced_for=row.name if row else None,
+        max_memory_bytes=experiment.max_memory,
     )
+
+
+def _terms(experiment: Experiment, row: Device | None) -> dict[str, list[str]]:
+    """What a study that goes on must share with its first half, beyond the space: trials are judged by it."""
+    bound = [] if experiment.max_memory is None else [size_words(experiment.max_memory)]
+    return {"speed": [f"priced on {row.name}" if row else "measured"], "memory": bound}
+
+
+def _refuse_bound(experiment: Experiment, survey: Survey) -> None:
+    """Say at once that no policy can keep to the memory bound.
+
+    Raises:
+        InputError: none could.
+    """
+    least_bytes, bound_bytes = survey.least_memory_bytes, experiment.max_memory
+    if bound_bytes is not None and least_bytes is not None and least_bytes > bound_bytes:
+        raise InputError(
+            f"max_memory {size_words(bound_bytes)}: no policy of {survey.workload} needs less than "
+            f"{size_words(least_bytes)} (priced: weights, gradients and optimizer state stay float32, and saved "
+            "activations have at least half its width); allow more, or make the batch smaller"
+        )
 
 
 def _price_row(experiment: Experiment, device: DeviceFacts) -> Device | None:
@@ -195,7 +207,16 @@ def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts, row: Device 
         steps=experiment.steps or survey.trial_steps,
         limits=_limits(experiment),
         price_for=row,
+        memory_bound=_memory_bound(experiment, device, row),
     )
+
+
+def _memory_bound(experiment: Experiment, device: DeviceFacts, row: Device | None) -> MemoryBound | None:
+    """What a policy may need: by its price, and by the measured peak too where a study measures an accelerator."""
+    if experiment.max_memory is None:
+        return None
+    measured = row is None and device.target != "CPU"
+    return MemoryBound(limit_bytes=experiment.max_memory, kind="measured" if measured else "priced")
 
 
 def _limits(experiment: Experiment) -> Limits:
@@ -216,6 +237,7 @@ def _try_all(
     folder: StudyFolder,
     search: Search,
     evaluator: Evaluator,
+    timing: SideBySide | None,
     tracker: Tracker,
     display: Display,
 ) -> None:
@@ -224,7 +246,9 @@ def _try_all(
     display.begin(done, experiment.trials)
     try:
         for _ in range(done, experiment.trials):
-            record = _try_one(search, evaluator, folder, records, info.speed)
+            record = _try_one(search, evaluator, timing, folder, records, info.speed)
+            if record is None:
+                break
             records.append(record)
             with uninterrupted():
                 tracker.log_trial(record)
@@ -235,17 +259,26 @@ def _try_all(
 
 
 def _try_one(
-    search: Search, evaluator: Evaluator, folder: StudyFolder, records: Sequence[TrialRecord], by: Speed
-) -> TrialRecord:
-    """Ask, train, write down, tell."""
+    search: Search,
+    evaluator: Evaluator,
+    timing: SideBySide | None,
+    folder: StudyFolder,
+    records: Sequence[TrialRecord],
+    by: Speed,
+) -> TrialRecord | None:
+    """Ask, train, measure side by side if the study compares by that, write down, tell; None: nothing is left."""
     with uninterrupted():
         proposal = search.ask()
+        if proposal is None:
+            return None
         place = folder.trial_folder(proposal.number)
         place.mkdir(parents=True, exist_ok=True)
         save_policy(proposal.policy, place / "policy.yaml")
         outcome = _known(search, proposal, folder)
     if outcome is None:
         outcome = evaluator.evaluate(proposal.policy, proposal.name, place, trained_before(records))
+        if timing is not None:
+            outcome = timing.timed(outcome, proposal.policy, place, records)
     with uninterrupted():
         write_json(outcome, place / "outcome.json")
         _tell(search, proposal.number, outcome, by.of(outcome))

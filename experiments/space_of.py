@@ -17,6 +17,8 @@ TIED_FROM = 24
 def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> SearchSpace:
     """Every layer that computes floats, with what the device computes, and every op of the forward pass.
 
+    Of a network that was seen in PyNative mode only: every layer that gave a float, and the ops that are known.
+
     Raises:
         InputError: the experiment asks for a precision that the device does not compute.
     """
@@ -25,7 +27,7 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     else:
         choices = experiment.precisions
     refuse_missing(device, (*choices, experiment.low_precision), "the experiment file")
-    layers = [cell for cell in survey.cells if cell.ops]
+    layers = [cell for cell in survey.cells if cell.has_choice]
     tied = experiment.tie == "blocks" or (experiment.tie == "auto" and len(layers) > TIED_FROM)
     return SearchSpace(
         groups=tied_blocks(layers) if tied else tuple(LayerGroup(cell.path, (cell.path,)) for cell in layers),
@@ -52,6 +54,19 @@ def refuse_policy(policy: Policy, name: str, survey: Survey, device: DeviceFacts
     if "auto" in asked and policy.ops.white_list:
         asked.append(policy.low_precision)
     refuse_missing(device, asked, f"policy {name}")
+
+
+def refuse_price_of_partial(survey: Survey) -> None:
+    """Refuse to compare by price the policies of a network that graph mode cannot compile.
+
+    Raises:
+        InputError: it cannot; MindSpore's words and the user's file and line are in the message.
+    """
+    if survey.partial is not None:
+        raise InputError(
+            f"{survey.workload} cannot be priced, because graph mode cannot compile it ({survey.partial}): "
+            "set `speed: measured` in the experiment file"
+        )
 
 
 def refuse_missing(device: DeviceFacts, precisions: Sequence[str], who: str) -> None:

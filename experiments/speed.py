@@ -19,11 +19,6 @@ class Speed(Protocol):
         """What every figure of this speed is called: the kind, and the device."""
         ...
 
-    @property
-    def margin(self) -> float:
-        """How much faster than float32 a policy must be to count as faster, relative to float32."""
-        ...
-
     def of(self, outcome: Outcome) -> float | None:
         """Samples per second, counting applied updates only; None where it is not known."""
         ...
@@ -31,10 +26,11 @@ class Speed(Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """The trial's own step time on its device.
+    """Float32's speed times the median ratio that was measured side by side with it.
 
-    On a CPU it is samples per second of process CPU time: on shared machines wall time says more about the
-    neighbours than about the policy (22-39% between equal runs in fresh processes, against 3-13%).
+    Where there is no such ratio (the float32 trial itself, and a study whose float32 does not train) it is that of
+    the trial's own steps. On a CPU it is samples per second of process CPU time: on shared machines wall time says
+    more about the neighbours than about the policy (22-39% between equal runs in fresh processes, against 3-13%).
     """
 
     device: str
@@ -44,13 +40,13 @@ class Measured:
         """Such as "measured on Ascend"."""
         return "measured on CPU, per second of CPU time" if self.device == "CPU" else f"measured on {self.device}"
 
-    @property
-    def margin(self) -> float:
-        """What lies below is noise; for accelerators, where nobody has measured it yet, 5% is assumed."""
-        return 0.15 if self.device == "CPU" else 0.05
-
     def of(self, outcome: Outcome) -> float | None:
         """None where the steps were not timed."""
+        if outcome.against_float32 is not None and outcome.float32_samples_per_s is not None:
+            return outcome.float32_samples_per_s * outcome.against_float32.judged.median
+        return self._own(outcome)
+
+    def _own(self, outcome: Outcome) -> float | None:
         if outcome.step_time is None or outcome.throughput_samples_per_s is None:
             return None
         if self.device != "CPU":
@@ -68,11 +64,6 @@ class Priced:
     def label(self) -> str:
         """Such as "priced on a100-tf32"."""
         return f"priced on {self.row}, not measured"
-
-    @property
-    def margin(self) -> float:
-        """A price has no noise."""
-        return 0.0
 
     def of(self, outcome: Outcome) -> float | None:
         """Skipped updates cost their time and train nothing, priced as measured."""

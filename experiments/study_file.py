@@ -10,13 +10,13 @@ from ..evaluators.outcome import Outcome
 from ..evaluators.speed.comparison import Comparison
 from ..policies import parse_policy
 from ..search.choice import Criteria
-from ..search.front import Point
+from ..search.front import Interval, Point
 from .home import StudyFolder
 from .records import StudyInfo, TrialRecord
 
 # The all-float32 policy that every study tries first: quality and speed are compared with it.
 BASELINE = "O0"
-# In a trial's folder: its speed against a float32 twin, where that was measured.
+# In a trial's folder: its speed against a float32 twin, where that was measured once more as the choice.
 COMPARISON_FILE = "against-float32.json"
 # The one with everything in low precision.
 ALL_LOW = "O3"
@@ -45,7 +45,7 @@ def read_records(folder: StudyFolder) -> list[TrialRecord]:
 
 
 def comparison_of(record: TrialRecord) -> Comparison | None:
-    """The trial's speed against a float32 twin, if it was measured."""
+    """The trial's speed against a float32 twin as the choice, if it was measured once more."""
     file = record.folder / COMPARISON_FILE
     return read_json(Comparison, file) if file.exists() else None
 
@@ -68,6 +68,7 @@ def trained_before(records: Sequence[TrialRecord]) -> dict[str, Outcome]:
 def point_of(record: TrialRecord, info: StudyInfo) -> Point:
     """The trial as fronts and choices see it."""
     outcome = record.outcome
+    compared = outcome.against_float32
     return Point(
         number=record.number,
         name=record.name,
@@ -76,19 +77,28 @@ def point_of(record: TrialRecord, info: StudyInfo) -> Point:
         speed=info.speed.of(outcome),
         feasible=outcome.status == "trained",
         cause=outcome.cause,
+        against_float32=compared and Interval(compared.judged.low, compared.judged.high, compared.conclusive),
     )
 
 
 def criteria_of(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord] = ()) -> Criteria:
-    """What a choice among the points is measured by; `records` tell which were refuted side by side."""
-    compared = ((record.number, comparison_of(record)) for record in records)
-    baseline = next((point for point in points if point.name == BASELINE and point.feasible), None)
+    """What a choice among the points is measured by; `records` tell which were refuted side by side.
+
+    Float32 that trained is what others are held against even where it needs more memory than it may.
+    """
+    levels = (point for point in points if point.name == BASELINE)
+    baseline = next((point for point in levels if point.quality is not None and point.speed is not None), None)
     return Criteria(
         baseline,
         info.tolerance,
         info.direction,
         info.metric,
         info.speed_label,
-        info.speed.margin,
-        frozenset(number for number, found in compared if found is not None and not found.faster),
+        frozenset(record.number for record in records if _is_refuted(record)),
     )
+
+
+def _is_refuted(record: TrialRecord) -> bool:
+    """Whether a measurement, of the trial or of the choice, leaves open that the policy is faster than float32."""
+    found = (record.outcome.against_float32, comparison_of(record))
+    return any(each is not None and not each.faster for each in found)

@@ -35,7 +35,7 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
         console.print(line, markup=False)
     for record in records:
         if (compared := comparison_of(record)) is not None:
-            console.print(f"Side by side, {point_of(record, info).label}: {compared}", markup=False)
+            console.print(f"Measured once more, {point_of(record, info).label}: {compared}", markup=False)
     best, _ = _choice(info, points, records)
     if info.priced_for is not None and best is not None and best.name == BASELINE:
         console.print(f"Why not faster: {price_line(info)}", markup=False)
@@ -105,11 +105,14 @@ def _what_speed_means(info: StudyInfo) -> list[str]:
 
 
 def _row(point: Point) -> dict[str, Any]:
+    interval = point.against_float32
     return {
         "trial": point.number,
         "policy": point.name or point.digest,
         "quality": point.quality,
         "samples_per_s": point.speed,
+        "against_float32": interval
+        and {"low": interval.low, "high": interval.high, "conclusive": interval.conclusive},
         "trains": point.feasible,
         "cause": point.cause,
     }
@@ -128,6 +131,12 @@ def _verdict(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRe
     return f"Chosen: {reason}" if best else f"Nothing was chosen: {reason}"
 
 
+def _ratio_words(ratio: float | None, point: Point) -> str:
+    if ratio is None:
+        return ""
+    return f"{ratio:.2f}x" + (f" ({point.against_float32})" if point.against_float32 else "")
+
+
 def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> Table:
     baseline = criteria_of(info, points).baseline
     table = Table(title=info.title, caption=f"speed: {info.speed_label}")
@@ -141,7 +150,7 @@ def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> 
             point.name or point.digest,
             f"{point.quality:.5g}",
             f"{point.speed:,.0f}",
-            f"{ratio:.2f}x" if ratio else "",
+            _ratio_words(ratio, point),
             "on it" if point in front else "",
         )
         table.add_row(*(Text(cell) for cell in cells))

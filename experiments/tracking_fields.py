@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ..evaluators.memory_bound import size_words
 from ..evaluators.outcome import Outcome
+from ..evaluators.speed.comparison import Comparison
 from ..search.front import Point, measured
 from .records import StudyInfo, StudySummary, TrialRecord
 
@@ -61,6 +63,8 @@ def study_params(info: StudyInfo) -> dict[str, str]:
         "device": info.device,
         "speed": info.speed_label,
     }
+    if info.max_memory_bytes is not None:
+        params["max_memory"] = size_words(info.max_memory_bytes)
     return _fitting(params, LONGEST_PARAM, "study.json")
 
 
@@ -75,6 +79,8 @@ def summary_metrics(summary: StudySummary) -> list[MetricValue]:
         numbers |= {"quality": quality, "speed_samples_per_s": speed}
         if (ratio := _ratio(summary.best, summary.baseline)) is not None:
             numbers["speedup_over_float32"] = ratio
+    if summary.confirmed is not None:
+        numbers |= _compared(summary.confirmed)
     return list(_finite(numbers))
 
 
@@ -102,6 +108,7 @@ def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
         "compile_time_s": outcome.compile_time_s,
         "trial_time_s": outcome.trial_time_s,
         "peak_memory_bytes": outcome.peak_memory_bytes,
+        "priced_memory_bytes": outcome.least_memory_bytes,
         "updates_applied": outcome.updates_applied,
         "updates_skipped": outcome.updates_skipped,
         "low_precision_share": _share(outcome),
@@ -111,8 +118,9 @@ def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
             "priced_step_time_s": outcome.priced.step_time_s,
             "priced_casts": outcome.priced.casts,
             "priced_cast_share": outcome.priced.cast_share,
-            "priced_memory_bytes": outcome.priced.memory_bytes,
         }
+    if outcome.against_float32 is not None:
+        numbers |= _compared(outcome.against_float32)
     curves = {"loss": outcome.losses, "loss_scale": outcome.loss_scales}
     points = [
         MetricValue(key, float(value), step)
@@ -156,6 +164,7 @@ def trial_tags(record: TrialRecord, info: StudyInfo) -> dict[str, str]:
     optional = {
         "halfwise.policy_name": record.name,
         "halfwise.cause": outcome.cause,
+        "halfwise.speed_conclusive": _conclusive(outcome.against_float32),
         "halfwise.first_non_finite": str(outcome.first_non_finite) if outcome.first_non_finite else None,
         "halfwise.non_finite_steps": _non_finite_steps(outcome),
     }
@@ -165,20 +174,40 @@ def trial_tags(record: TrialRecord, info: StudyInfo) -> dict[str, str]:
 
 def front_table(summary: StudySummary, info: StudyInfo) -> dict[str, list[object]]:
     """The front in the form that MLflow shows as a table: columns, and rows from the fastest on."""
-    columns = ["trial", "policy", info.metric, "speed_samples_per_s", "against_float32", "digest"]
+    columns = ["trial", "policy", info.metric, "speed_samples_per_s", "against_float32", "interval", "digest"]
     rows = [_front_row(point, summary.baseline) for point in summary.front]
     return {"columns": list(columns), "data": list(rows)}
 
 
 def _front_row(point: Point, baseline: Point | None) -> list[object]:
     quality, speed = measured(point)
-    return [point.number, point.name or "", quality, speed, _ratio(point, baseline), point.digest]
+    interval = str(point.against_float32 or "")
+    return [point.number, point.name or "", quality, speed, _ratio(point, baseline), interval, point.digest]
 
 
 def _ratio(point: Point, baseline: Point | None) -> float | None:
-    if baseline is None or not baseline.feasible or measured(baseline)[1] <= 0:
+    if baseline is None or measured(baseline)[1] <= 0:
         return None
     return measured(point)[1] / measured(baseline)[1]
+
+
+def _compared(comparison: Comparison) -> dict[str, float | None]:
+    """What was measured side by side, as metrics; the ratio is that of the clock that the device is judged by."""
+    ratio = comparison.judged
+    return {
+        "speed_ratio": ratio.median,
+        "speed_ratio_low": ratio.low,
+        "speed_ratio_high": ratio.high,
+        "speed_ratio_wall": comparison.wall.median,
+        "speed_ratio_cpu": comparison.cpu.median,
+        "waiting_share": comparison.waiting_share,
+    }
+
+
+def _conclusive(comparison: Comparison | None) -> str | None:
+    if comparison is None:
+        return None
+    return "yes" if comparison.conclusive else "no"
 
 
 def _share(outcome: Outcome) -> float | None:

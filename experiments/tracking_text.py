@@ -55,7 +55,7 @@ def failing(info: StudyInfo, message: str) -> str:
 def trial(record: TrialRecord) -> str:
     """Whether the policy trained, why not, and where it went wrong."""
     outcome = record.outcome
-    words = {"trained": "Trained.", "infeasible": "Does not train", "failed": "Did not run to its end"}
+    words = {"trained": "Trained.", "infeasible": "Does not count", "failed": "Did not run to its end"}
     text = words[outcome.status]
     if outcome.cause:
         text = f"**{text.rstrip('.')}:** {escaped(outcome.cause)}"
@@ -89,7 +89,7 @@ def _tally(summary: StudySummary) -> str:
     counts = summary.counts
     return (
         f"{len(summary.points)} policies tried: {counts.get('trained', 0)} trained, "
-        f"{counts.get('infeasible', 0)} do not train, {counts.get('failed', 0)} did not run to their end."
+        f"{counts.get('infeasible', 0)} do not count, {counts.get('failed', 0)} did not run to their end."
     )
 
 
@@ -105,10 +105,11 @@ def _row(point: Point, baseline: Point | None) -> str:
 
 
 def speedup(point: Point, baseline: Point | None) -> str:
-    """Speed against float32's, such as "1.24x"; empty without a float32 point to compare with."""
-    if baseline is None or not baseline.feasible or measured(baseline)[1] <= 0:
+    """Speed against float32's, such as "1.24x", with bounds if it was measured; empty without a float32 point."""
+    if baseline is None or measured(baseline)[1] <= 0:
         return ""
-    return f"{measured(point)[1] / measured(baseline)[1]:.2f}x"
+    ratio = f"{measured(point)[1] / measured(baseline)[1]:.2f}x"
+    return f"{ratio} ({point.against_float32})" if point.against_float32 else ratio
 
 
 def _making(info: StudyInfo) -> list[str]:

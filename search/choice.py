@@ -18,10 +18,9 @@ class Criteria:
     """What a choice is measured by.
 
     `baseline` is the float32 trial (None if it was not run), `tolerance` the accepted loss of quality
-    relative to float32's (0.005 is half a percent). A policy counts as faster than float32 from `speed_margin`
-    upwards (0.1 is a tenth): what lies below is noise. `refuted` are trials that a closer measurement did not
-    find faster, whatever their own speed says. `metric` and `speed_label` ("measured on CPU") are for
-    the reasons.
+    relative to float32's (0.005 is half a percent). `refuted` are trials of which a measurement side by side
+    leaves open whether they are faster than float32, whatever their own speed says. `metric` and `speed_label`
+    ("measured on CPU") are for the reasons.
 
     Raises:
         InputError: the tolerance is not a finite number of at least 0.
@@ -32,7 +31,6 @@ class Criteria:
     direction: Direction
     metric: str = "quality"
     speed_label: str | None = None
-    speed_margin: float = 0.0
     refuted: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
@@ -74,26 +72,33 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The fastest policy within the tolerance of float32's quality; float32 where none is faster."""
+    """The fastest policy within the tolerance of float32's quality; float32 where none is faster.
+
+    Float32 that trained but needs more memory than allowed is still what quality is held against; it cannot stay,
+    so the fastest policy within the tolerance is chosen even if it is slower.
+    """
 
     def choose(self, points: Sequence[Point], criteria: Criteria) -> Choice:
         """See the class; the reason says how far float32 is, or why it stays.
 
         Raises:
-            HalfwiseError: float32 was not run or does not train, so that there is nothing to compare with.
+            HalfwiseError: float32 was not run or does not train, so that there is nothing to compare with; or it
+                cannot stay, and no other policy is within the tolerance.
         """
         base = _baseline(points, criteria)
         quality, speed = measured(base)
         bound = criteria.bound(quality)
-        passed_over = {base.number} | criteria.refuted
-        others = [p for p in by_speed(points, criteria.direction) if p.number not in passed_over]
+        others = [p for p in by_speed(points, criteria.direction) if p.number != base.number]
         within = [p for p in others if _reaches(p, bound, criteria.direction)]
         if not within:
-            return Choice(base, _none_within(others, points, base, bound, criteria))
-        winner = within[0]
-        if measured(winner)[1] <= speed * (1 + criteria.speed_margin):
-            return Choice(base, _none_faster(winner, base, criteria))
-        return Choice(winner, _faster(winner, base, criteria))
+            return _stay(base, _none_within(others, points, base, bound, criteria))
+        if not base.feasible:
+            return Choice(within[0], _faster(within[0], base, criteria))
+        beyond = [p for p in within if measured(p)[1] > speed]
+        surely = [p for p in beyond if p.number not in criteria.refuted]
+        if not surely:
+            return Choice(base, _none_faster(within[0], base, criteria))
+        return Choice(surely[0], _faster(surely[0], base, criteria))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +185,17 @@ def _causes(points: Sequence[Point]) -> str:
     return "".join(f"; {cause} ({count}x)" for cause, count in counts.most_common(3))
 
 
+def _stay(base: Point, reason: str) -> Choice:
+    """Float32, unless it cannot be chosen."""
+    if base.feasible:
+        return Choice(base, f"{reason}; float32 stays")
+    raise HalfwiseError(f"{reason}; float32 itself cannot stay: it {base.cause}")
+
+
 def _baseline(points: Sequence[Point], criteria: Criteria) -> Point:
     """The float32 point, or an error that names the best policy that did train."""
     base = criteria.baseline
-    if base is not None and base.feasible:
+    if base is not None and base.quality is not None and base.speed is not None:
         return base
     why = "was not run" if base is None else f"does not train ({base.cause})"
     ranked = by_speed(points, criteria.direction)
@@ -209,27 +221,26 @@ def _faster(winner: Point, base: Point, criteria: Criteria) -> str:
     )
 
 
-def _none_faster(winner: Point, base: Point, criteria: Criteria) -> str:
+def _none_faster(nearest: Point, base: Point, criteria: Criteria) -> str:
     where = f", {criteria.speed_label}" if criteria.speed_label else ""
+    compared = nearest.against_float32
+    surely = "surely " if criteria.refuted else ""
+    doubt = f", side by side between {compared.low:.2f}x and {compared.high:.2f}x of float32" if compared else ""
     return (
-        f"no policy {_promise(base, criteria)} is {_beyond(criteria)} than float32 "
+        f"no policy {_promise(base, criteria)} is {surely}faster than float32 "
         f"({_rate(measured(base)[1])} samples/s; "
-        f"the fastest of them, {winner.label}, does {_rate(measured(winner)[1])}{where}); float32 stays"
+        f"the fastest of them, {nearest.label}, does {_rate(measured(nearest)[1])}{where}{doubt}); float32 stays"
     )
-
-
-def _beyond(criteria: Criteria) -> str:
-    return f"over {criteria.speed_margin:.0%} faster" if criteria.speed_margin else "faster"
 
 
 def _none_within(
     others: Sequence[Point], points: Sequence[Point], base: Point, bound: float, criteria: Criteria
 ) -> str:
     if not others:
-        return f"no policy but float32 trains ({criteria.figures(base)}){_causes(points)}; float32 stays"
+        return f"no policy but float32 trains ({criteria.figures(base)}){_causes(points)}"
     near = Accurate().choose(others, criteria).point
     side = "at least" if criteria.direction == "maximize" else "at most"
     return (
         f"no policy stays {_promise(base, criteria)} ({side} {bound:.5g}); the nearest miss is {near.label} "
-        f"with {criteria.figures(near)}; float32 stays"
+        f"with {criteria.figures(near)}"
     )

@@ -6,16 +6,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..policies.errors import HalfwiseError
+from .hypervolume import hypervolume as area_covered
 
 Direction = Literal["maximize", "minimize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Bounds of a measured speed over float32's, with 95% confidence; conclusive where they are narrow enough."""
+
+    low: float
+    high: float
+    conclusive: bool
+
+    def __str__(self) -> str:
+        """Such as "0.82 to 0.85" or "0.6 to 1.4, inconclusive"."""
+        return f"{self.low:.2f} to {self.high:.2f}{'' if self.conclusive else ', inconclusive'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """What one trial came to: quality in the metric's own unit, speed in samples per second.
 
-    A feasible point has both figures. An infeasible one (it does not train, or did not run) may lack them and
-    says why in `cause`. Figures are finite: a point with NaN or infinity cannot be made.
+    A feasible point has both figures. An infeasible one (it does not train, did not run, or needs too much
+    memory) may lack them and says why in `cause`. `against_float32` bounds the speed over float32's where it was
+    measured side by side. Figures are finite: a point with NaN or infinity cannot be made.
 
     Raises:
         HalfwiseError: a figure is NaN or infinite, or a feasible point lacks one.
@@ -28,6 +43,7 @@ class Point:
     speed: float | None
     feasible: bool = True
     cause: str | None = None
+    against_float32: Interval | None = None
 
     def __post_init__(self) -> None:
         """Check the figures once, so that nothing that reads points has to."""
@@ -100,14 +116,8 @@ def hypervolume(points: Iterable[Point], reference: tuple[float, float], directi
     Raises:
         HalfwiseError: the reference is not finite.
     """
-    if not all(map(math.isfinite, reference)):
-        raise HalfwiseError(f"the reference must be two finite numbers (quality, speed), but got {reference}")
-    floor, area = merit(reference[0], direction), 0.0
-    # Fastest first, quality only rises along the front: each point adds the strip above the one before it.
-    for point in pareto_front(points, direction):
-        quality, speed = measured(point)
-        worth = merit(quality, direction)
-        if worth > floor and speed > reference[1]:
-            area += (worth - floor) * (speed - reference[1])
-            floor = worth
-    return area
+    places = (measured(point) for point in points if point.feasible)
+    return area_covered(
+        ((speed, -merit(quality, direction)) for quality, speed in places),
+        (reference[1], -merit(reference[0], direction)),
+    )

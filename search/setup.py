@@ -1,12 +1,12 @@
 """What a study was started with: a resumed one must be the same, or its trials could not be compared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..policies import Policy
 from ..policies.errors import InputError
+from .advisors import Advisor
 from .front import Direction
-from .space import SearchSpace
 
 Terms = Mapping[str, Sequence[str]]
 
@@ -15,20 +15,19 @@ Terms = Mapping[str, Sequence[str]]
 class Setup:
     """The fixed terms of a study; `levels` are the policies that are tried before the sampler's.
 
+    `judged_by` are more terms in words: what trials are compared by, and what bounds them.
+
     Raises:
-        InputError: the seed is negative, or two levels share a name.
+        InputError: two levels share a name.
     """
 
-    space: SearchSpace
-    sampler: str
-    seed: int
+    advisor: Advisor
     quality_direction: Direction
     levels: tuple[tuple[str, Policy], ...]
+    judged_by: Terms = field(default_factory=dict[str, Sequence[str]])
 
     def __post_init__(self) -> None:
         """Check what neither the space nor the sampler checks."""
-        if self.seed < 0:
-            raise InputError(f"the seed must be a whole number >= 0, but got {self.seed}")
         names = [name for name, _ in self.levels]
         if len(set(names)) < len(names):
             raise InputError(f"each fixed policy must have a name of its own, but got {', '.join(names)}")
@@ -36,11 +35,10 @@ class Setup:
     def terms(self) -> dict[str, list[str]]:
         """The terms in words, which the study keeps: each a list of texts."""
         return {
-            "sampler": [self.sampler],
-            "seed": [str(self.seed)],
             "quality direction": [self.quality_direction],
             "fixed policies": [f"{name} ({policy.digest})" for name, policy in self.levels],
-            **self.space.terms(),
+            **{name: list(texts) for name, texts in self.judged_by.items()},
+            **self.advisor.terms(),
         }
 
 

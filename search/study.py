@@ -7,24 +7,24 @@ parameter at a time, and NSGA-II to random draws.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
-import numpy as np
 import optuna
 from optuna.storages import JournalStorage
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from ..policies import Policy
 from ..policies.errors import HalfwiseError
+from .advisors import Advisor, Suggestion
 from .front import Direction, Point
 from .journal import journal_errors, open_journal
-from .samplers import make_sampler
-from .setup import Setup, refuse_changes
-from .space import SearchSpace
+from .propose.optuna_sampler import BLAMED, QUALITY_LOST
+from .setup import Setup, Terms, refuse_changes
 
 Status = Literal["trained", "infeasible", "failed"]
 
@@ -89,23 +89,23 @@ class Search:
     def create(
         cls,
         path: Path,
-        space: SearchSpace,
-        sampler_name: str,
-        seed: int,
+        advisor: Advisor,
         quality_direction: Direction,
         fixed: Sequence[tuple[str, Policy]],
+        judged_by: Terms = MappingProxyType({}),
     ) -> Self:
         """Start a study in a journal file, or go on with the one that the file holds.
+
+        `judged_by` are terms that only the caller knows, in words: what speed is, how much memory is allowed.
 
         Trials that were running when the process before this one ended become failed ones, marked
         interrupted; one that was just being told is told.
 
         Raises:
-            InputError: unknown sampler, or the file's study was started with other terms.
+            InputError: the file's study was started with other terms.
             HalfwiseError: the file cannot be read or written.
         """
-        setup = Setup(space, sampler_name, seed, quality_direction, tuple(fixed))
-        make_sampler(sampler_name, seed)  # An unknown name must not leave a file behind.
+        setup = Setup(advisor, quality_direction, tuple(fixed), judged_by)
         with journal_errors(path):
             storage = open_journal(path)
             studies = [_open_study(storage, name, quality_direction) for name in ("levels", "search")]
@@ -115,33 +115,38 @@ class Search:
                     _settle(study, trial.number, trial.user_attrs)
         return cls(setup, *studies)
 
-    def ask(self) -> Proposal:
-        """The next policy: the fixed ones in their order, then the sampler's."""
+    def ask(self) -> Proposal | None:
+        """The next policy: the fixed ones in their order, then the advisor's; None when nothing is left to try."""
         tried = {trial.user_attrs.get("name") for trial in _counted(self._levels)}
         for name, policy in self._setup.levels:
             if name not in tried:
                 return self._propose(self._levels, name, lambda trial, policy=policy: policy)
-        index = len(_counted(self._sampled))
-        self._sampled.sampler = make_sampler(self._setup.sampler, _draw_seed(self._setup.seed, index))
-        return self._propose(self._sampled, None, self._suggest)
+        suggestion = self._setup.advisor.suggest(self._sampled, len(_counted(self._sampled)))
+        return None if suggestion is None else self._propose(self._sampled, None, suggestion)
 
-    def tell(self, number: int, quality: float, speed: float) -> None:
+    def tell(self, number: int, quality: float, speed: float, quality_lost: float | None = None) -> None:
         """A trial trained to this quality, at this speed (samples per second).
+
+        `quality_lost` is what it lost against float32 on the same seed, where that is known: positive is worse.
 
         Raises:
             HalfwiseError: the trial is not running, or a figure is not a finite number; the trial then runs
                 on, and can be told as infeasible.
         """
         figures = {"quality": _finite(number, "quality", quality), "speed": _finite(number, "speed", speed)}
+        if quality_lost is not None:
+            figures[QUALITY_LOST] = _finite(number, "quality lost", quality_lost)
         self._close(number, "trained", figures)
 
-    def tell_infeasible(self, number: int, cause: str) -> None:
+    def tell_infeasible(self, number: int, cause: str, blamed: Sequence[str] = ()) -> None:
         """A trial ran, but its policy does not train: the sampler learns to keep away.
+
+        `blamed` are the sites that a diagnosis named, where the space has sites.
 
         Raises:
             HalfwiseError: the trial is not running.
         """
-        self._close(number, "infeasible", {"cause": cause})
+        self._close(number, "infeasible", {"cause": cause, BLAMED: list(blamed)})
 
     def tell_failed(self, number: int, cause: str) -> None:
         """A trial did not run to its end, which says nothing about its policy: the sampler learns nothing.
@@ -168,7 +173,7 @@ class Search:
                 return told.number
         return None
 
-    def _propose(self, study: optuna.Study, name: str | None, policy_for: Callable[[Trial], Policy]) -> Proposal:
+    def _propose(self, study: optuna.Study, name: str | None, policy_for: Suggestion) -> Proposal:
         trial = study.ask()
         number = sum(len(s.get_trials(deepcopy=False)) for s in (self._levels, self._sampled)) - 1
         policy = policy_for(trial)
@@ -178,12 +183,7 @@ class Search:
         self._running[number] = (study, trial)
         return Proposal(number, name, policy)
 
-    def _suggest(self, trial: Trial) -> Policy:
-        space = self._setup.space
-        chosen = {name: trial.suggest_categorical(name, allowed) for name, allowed in space.parameters().items()}
-        return space.policy(chosen)
-
-    def _close(self, number: int, status: Status, found: Mapping[str, float | str]) -> None:
+    def _close(self, number: int, status: Status, found: Mapping[str, float | str | list[str]]) -> None:
         """Store what was found, the status last: from then on the next process can close the trial too."""
         if number not in self._running:
             running = ", ".join(map(str, self._running)) or "none"
@@ -207,7 +207,7 @@ def _open_study(storage: JournalStorage, name: str, quality_direction: Direction
             storage=storage,
             study_name=name,
             directions=[quality_direction, "maximize"],
-            sampler=make_sampler("random", 0),
+            sampler=optuna.samplers.RandomSampler(0),
             load_if_exists=True,
         )
     finally:
@@ -251,11 +251,6 @@ def _told(trial: FrozenTrial) -> Told:
         speed=found.get("speed"),
         cause=found.get("cause", None if "status" in found else INTERRUPTED),
     )
-
-
-def _draw_seed(seed: int, index: int) -> int:
-    """The seed of one draw: well apart for neighbouring seeds and draws."""
-    return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
 
 
 def _finite(number: int, what: str, value: object) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...policies.errors import HalfwiseError
-from .ir_text import IrGraph, IrNode, read_ir
+from .ir_text import IrGraph, IrNode, read_ir, unreadable
 
 # These carry values from op to op and compute nothing.
 _BOOKKEEPING = frozenset(
@@ -57,8 +57,9 @@ class AskedOp:
 
 @dataclass(frozen=True)
 class AskedGraph:
-    """Every op of the asked stage, in the order of the dump, and the graphs that they stand in."""
+    """Every op of the asked stage, in the order of the dump, the graphs that they stand in, and the file."""
 
+    file: Path
     ops: tuple[AskedOp, ...]
     graphs: tuple[IrGraph, ...]
 
@@ -69,7 +70,15 @@ def read_asked_graph(folder: Path) -> AskedGraph:
     Raises:
         HalfwiseError: there is no such dump, more than one, or it cannot be read.
     """
-    graphs = read_ir(_dump(folder))
+    file = _dump(folder)
+    graphs = read_ir(file)
+    try:
+        return _asked_graph(file, graphs)
+    except (ValueError, IndexError, KeyError) as error:
+        raise unreadable(file, f"graphs whose calls and operands go together; {error!r}") from error
+
+
+def _asked_graph(file: Path, graphs: tuple[IrGraph, ...]) -> AskedGraph:
     flow = _Flow(graphs)
     consumers: dict[int, list[int]] = defaultdict(list)
     inputs = {op: flow.inputs(graph, node) for op, graph, node in flow.ops()}
@@ -80,7 +89,7 @@ def read_asked_graph(folder: Path) -> AskedGraph:
         AskedOp(op, graph.name, node, inputs[op][0], tuple(consumers[op]), inputs[op][1])
         for op, graph, node in flow.ops()
     )
-    return AskedGraph(ops, graphs)
+    return AskedGraph(file, ops, graphs)
 
 
 def _dump(folder: Path) -> Path:

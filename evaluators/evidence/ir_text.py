@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from ...policies.errors import HalfwiseError
@@ -68,7 +69,8 @@ def read_ir(file: Path) -> tuple[IrGraph, ...]:
     Raises:
         HalfwiseError: the file is not such a dump, or has a line that is not understood.
     """
-    text = file.read_text(encoding="utf-8")
+    # Bytes that are no UTF-8 are garbage to find below, or stand in a name, where they do no harm.
+    text = file.read_text(encoding="utf-8", errors="replace")
     entry, total = _ENTRY.search(text), _TOTAL.search(text)
     if entry is None or total is None:
         raise unreadable(file, "the head of a MindSpore graph ('# IR entry', 'Total number of cnodes')")
@@ -84,8 +86,9 @@ def read_ir(file: Path) -> tuple[IrGraph, ...]:
 
 
 def unreadable(file: Path, expected: str) -> HalfwiseError:
-    """The error for a dump that cannot be read."""
-    return HalfwiseError(f"graph dump {file} cannot be read: expected {expected}")
+    """The error for a dump that cannot be read; names the file, and the MindSpore that is installed."""
+    installed = version("mindspore")
+    return HalfwiseError(f"graph dump {file} of MindSpore {installed} cannot be read: expected {expected}")
 
 
 def _root_parameters(text: str) -> Iterator[tuple[str, tuple[TensorType, ...]]]:
@@ -118,7 +121,9 @@ def _chunks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _node(lines: list[str]) -> IrNode:
-    type_line = next(number for number, line in enumerate(lines) if line.startswith("      : "))
+    type_line = next((number for number, line in enumerate(lines) if line.startswith("      : ")), None)
+    if type_line is None:
+        raise ValueError(f"types expected below {lines[0][:120]!r}")
     # The value of a constant tensor may be printed over several lines.
     head, types = " ".join(lines[:type_line]), lines[type_line]
     found = _NODE.match(head)

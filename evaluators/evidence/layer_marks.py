@@ -55,6 +55,11 @@ def layer_number(file: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def has_marks(folder: Path) -> bool:
+    """Whether `mark_layers` has marked a network for a dump into `folder`."""
+    return (folder / _FOLDER).is_dir()
+
+
 def unmarked(text: str, folder: Path) -> str:
     """A message of MindSpore's with the user's own file names in place of the marks that lie in `folder`."""
     for mark in (folder.resolve() / _FOLDER).glob("*/*"):

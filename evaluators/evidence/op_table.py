@@ -12,9 +12,10 @@ from .asked_graph import AskedGraph, AskedOp, read_asked_graph
 from .attribution import Place, attribute
 from .casts import cast_makers
 from .costs import OpShapes, work
+from .ir_text import unreadable
 from .kernel_graph import Kernel, read_kernel_graph
 from .kernel_match import match_kernels
-from .layer_marks import layer_number
+from .layer_marks import has_marks, layer_number
 from .value_types import TensorType
 
 COLUMNS = (
@@ -59,7 +60,7 @@ def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:
     kernels = read_kernel_graph(folder, graph.graphs) if (folder / "actor_set").exists() else ()
     matched = match_kernels(graph.ops, kernels)
     makers = cast_makers(graph.ops)
-    places = attribute(graph, outline)
+    places = _places(graph, outline)
     rows = [
         _row(op, place, matched.get(op.id, ()), makers.get(op.id))
         for op, place in zip(graph.ops, places, strict=True)
@@ -118,9 +119,18 @@ def _kernel_precision(kernels: tuple[Kernel, ...]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _places(graph: AskedGraph, outline: NetworkOutline) -> tuple[Place, ...]:
+    try:
+        return attribute(graph, outline)
+    except IndexError as error:
+        raise unreadable(graph.file, f"marks of {len(outline.cells)} layers, as the network has") from error
+
+
 def _refuse_unmarked(graph: AskedGraph, folder: Path) -> None:
     stacks = (stack for op in graph.ops for stack in (op.node.stack, *op.node.candidates))
-    if not any(layer_number(position.file) is not None for stack in stacks for position in stack):
+    marked = any(layer_number(position.file) is not None for stack in stacks for position in stack)
+    # A network that computes nothing, but gives its inputs or Parameters, leaves no mark either.
+    if not marked and not has_marks(folder):
         raise HalfwiseError(
             f"graph dump {folder}: no op carries the mark of a layer; call mark_layers on the network before the "
             "step is compiled"

@@ -143,6 +143,8 @@ def _idle(policy: Policy, assignments: Iterable[Assignment], present: set[str]) 
 def _summary(compared: Sequence[tuple[Mapping[str, Any], _Asked]], wrong: int, following: int, device: str) -> str:
     low = [row for row, want in compared if want.precision != "float32"]
     total = len(compared) + following
+    if total == 0:
+        return "asked: no op of the network computes floats, so no policy changes this step"
     precision = next((want.precision for _, want in compared if want.precision != "float32"), None)
     words = [
         f"asked: {len(low)} of {total} ops {precision}"

@@ -1,16 +1,19 @@
-"""Reads device files: the table that comes with halfwise, and rows of the user's own over it."""
+"""Reads and writes device files: the table that comes with halfwise, and rows of the user's own over it."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...policies.document import read_document
-from ...policies.errors import InputError
+from ...policies.errors import HalfwiseError, InputError
 from .devices import Device, DeviceFigures
 
+SCHEMA = "halfwise/devices/1"
 BUILTIN_FILE = Path(__file__).with_name("devices.yaml")
 
 
@@ -33,6 +36,39 @@ def load_devices(extra: Path | None = None) -> Mapping[str, Device]:
     if extra is not None:
         rows |= _read(extra)
     return MappingProxyType({name: Device(name=name, **dict(row)) for name, row in rows.items()})
+
+
+def save_devices(rows: Mapping[str, DeviceFigures], file: Path) -> None:
+    """Write rows as a device file, aside and then renamed: a reader sees all of it or what was there.
+
+    Raises:
+        HalfwiseError: the file can't be written.
+    """
+    document = {
+        "schema": SCHEMA,
+        "devices": {name: row.model_dump(exclude_none=True, exclude_defaults=True) for name, row in rows.items()},
+    }
+    aside = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        aside.write_text(_yaml(document), encoding="utf-8")
+        os.replace(aside, file)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise HalfwiseError(f"{file}: cannot be written: {error.strerror}") from error
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's writer without anchors, which device files may not hold; a figure takes one line."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Always."""
+        return True
+
+
+def _yaml(document: Mapping[str, Any]) -> str:
+    return yaml.dump(
+        document, Dumper=_Dumper, default_flow_style=None, sort_keys=False, allow_unicode=True, width=1000
+    )
 
 
 def _read(file: Path) -> Mapping[str, DeviceFigures]:

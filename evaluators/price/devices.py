@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...policies.errors import InputError
 from ...policies.near_miss import hint
+from .timings import Timings
 
 Unit = Literal["matrix", "vector"]
 """The part of a device that an op runs on: matrix products and convolutions, or everything else."""
@@ -83,7 +84,10 @@ class FusedCasts(_Frozen):
 
 
 class DeviceFigures(_Frozen):
-    """One row of a device file; what is unknown is absent."""
+    """One row of a device file; what is unknown is absent.
+
+    `timings` are the kernel times of a calibrated device, `step` what a step takes beside its kernels there.
+    """
 
     title: str
     matrix: dict[str, Rate] = {}
@@ -94,6 +98,8 @@ class DeviceFigures(_Frozen):
     launch: Duration
     reachable: Share
     fused_casts: FusedCasts | None = None
+    step: Duration | None = None
+    timings: Timings | None = None
 
 
 class Device(DeviceFigures):

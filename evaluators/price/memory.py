@@ -38,6 +38,20 @@ class Memory:
         """What is there whatever the batch size."""
         return self.weight_bytes + self.gradient_bytes + self.optimizer_bytes + self.weight_copy_bytes
 
+    @property
+    def least_bytes(self) -> int:
+        """What no policy gets below, if this is the memory of the float32 step.
+
+        Weights, gradients and optimizer state are float32 under every policy; a saved value has at least half
+        the width.
+        """
+        return (
+            self.weight_bytes
+            + self.gradient_bytes
+            + self.optimizer_bytes
+            + sum(self.activation_bytes.values()) // 2
+        )
+
     def largest_batch(self, batch_size: int, device: Device) -> int:
         """The largest batch that fits, by what is counted here; `batch_size` is the compiled one. 0: none fits.
 

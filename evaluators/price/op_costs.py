@@ -48,7 +48,7 @@ def op_costs(table: pd.DataFrame, device: Device) -> OpCosts:
         InputError: the device lacks a figure that these ops need.
         HalfwiseError: a shape in the table is not known: dynamic shapes have no price.
     """
-    _refuse_unknown_shapes(table)
+    refuse_unknown_shapes(table)
     names = op_names(table)
     flops = table["flops"].fillna(0).to_numpy(np.float64)
     moved = (table["bytes_read"] + table["bytes_written"]).to_numpy(np.float64)
@@ -119,7 +119,12 @@ def _repeated(table: pd.DataFrame, casts: np.ndarray) -> np.ndarray:
     return repeated
 
 
-def _refuse_unknown_shapes(table: pd.DataFrame) -> None:
+def refuse_unknown_shapes(table: pd.DataFrame) -> None:
+    """Refuse a table with dynamic shapes: they have no price.
+
+    Raises:
+        HalfwiseError: a shape is not known; the message names the ops.
+    """
     unknown = table[table["bytes_read"].isna() | table["bytes_written"].isna()]
     if len(unknown):
         names = ", ".join(sorted(set(op_names(unknown)))[:5])

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .devices import Device
+from .kernel_costs import kernel_costs
 from .op_costs import OpCosts, op_costs, op_names
 
 Stage = Literal["asked", "kernel"]
@@ -70,13 +71,19 @@ def price_table(table: pd.DataFrame, device: Device, stage: Stage = "asked") -> 
 
     The step takes the sum over its ops of max(FLOPs / peak of unit and precision, bytes / bandwidth) plus a
     launch each (`op_costs`): what overlaps on a real device is not modelled. An empty table costs nothing.
+    The kernel stage on a calibrated device takes the times of its kernels instead (`kernel_costs`), and what a
+    step takes beside them.
 
     Raises:
         InputError: the device lacks a figure that these ops need.
         HalfwiseError: a shape is not known.
     """
-    costs = op_costs(table, device)
-    total = float(costs.seconds.sum())
+    if stage == "kernel" and device.timings is not None:
+        costs = kernel_costs(table, device, device.timings)
+        beside_s = device.step.si if device.step is not None else 0.0
+    else:
+        costs, beside_s = op_costs(table, device), 0.0
+    total = float(costs.seconds.sum()) + beside_s
     cast_seconds = float(costs.seconds[costs.is_cast].sum())
     return Price(
         device=device.name,

@@ -55,7 +55,7 @@ def _memory_lines(memory: Memory, batch_size: int, device: Device | None) -> lis
         f"low copies of weights {memory.weight_copy_bytes / _MIB:.0f} MiB, "
         f"saved activations {activations or 'none'}"
     ]
-    if device is not None:
+    if device is not None and activations:
         fits = memory.largest_batch(batch_size, device)
         lines.append(f"largest batch that fits: {fits} at most, priced on {device.name}")
     return lines

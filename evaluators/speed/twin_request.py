@@ -2,23 +2,30 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ..request import WorkloadRequest
 
 
 class SpeedRequest(WorkloadRequest):
-    """Measure `policy` against float32 for at most `budget_s` seconds."""
+    """Measure `policy` against float32 in `rounds` pairs of fresh processes, `budget_s` seconds in all of them."""
 
     policy: str
     seed: NonNegativeInt
     budget_s: PositiveFloat
+    rounds: PositiveInt
 
 
 class TwinRequest(SpeedRequest):
-    """What one of the two sides is told: `meeting` holds the named pipes that they talk through."""
+    """What one of the two sides of a round is told: `meeting` holds the named pipes that they talk through."""
 
+    round: NonNegativeInt
     meeting: Path
+
+    @property
+    def policy_leads(self) -> bool:
+        """In every other round float32 leads: whatever it is worth to lead cancels out over the rounds."""
+        return self.round % 2 == 0
 
 
 class Done(BaseModel):

@@ -8,6 +8,7 @@ import pytest
 
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator
+from halfwise.evaluators.memory_bound import MemoryBound
 from halfwise.evaluators.outcome import Outcome
 from halfwise.evaluators.process import Limits
 from halfwise.evaluators.survey_result import Survey
@@ -29,9 +30,10 @@ def run_trial(tmp_path: Path) -> RunTrial:
         limits: Limits | None = None,
         seed: int = 1,
         trained: dict[str, Outcome] | None = None,
+        memory_bound: MemoryBound | None = None,
     ) -> Outcome:
         evaluator = Evaluator(
-            workload=f"tiny_workloads:{workload}",
+            workload=workload if ":" in workload else f"tiny_workloads:{workload}",
             search_path=SUPPORT,
             survey=Survey(
                 workload="tiny",
@@ -48,6 +50,7 @@ def run_trial(tmp_path: Path) -> RunTrial:
             seed=seed,
             steps=steps,
             limits=limits or Limits(time_s=120, memory_bytes=4 << 30),
+            memory_bound=memory_bound,
         )
         number = len(list(tmp_path.iterdir()))
         return evaluator.evaluate(parse_policy(policy), None, tmp_path / f"trial-{number}", trained)

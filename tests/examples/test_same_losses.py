@@ -8,8 +8,7 @@ from fresh_process import in_fresh_process
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator, survey_workload
 from halfwise.evaluators.process import Limits
-from halfwise.evaluators.request import WorkloadRequest
-from halfwise.evaluators.survey_result import Survey
+from halfwise.evaluators.survey_result import Survey, SurveyRequest
 from halfwise.policies import BUILTIN, Policy, load_policy, parse_policy, save_policy
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +31,7 @@ POLICIES = (
 def survey(tmp_path_factory: pytest.TempPathFactory) -> Survey:
     """What a search learns of the example's workload before its trials."""
     folder = tmp_path_factory.mktemp("survey")
-    request = WorkloadRequest(folder=folder, target="CPU", workload=WORKLOAD, search_path=EXAMPLES)
+    request = SurveyRequest(folder=folder, target="CPU", workload=WORKLOAD, search_path=EXAMPLES)
     return survey_workload(request, LIMITS)
 
 

@@ -154,13 +154,52 @@ def test_searching_again_goes_on_where_it_stood(searched):
     assert json.loads((study / "study.json").read_text())["tracking_run"] == run_id
 
 
-def test_other_terms_are_refused_with_the_difference(searched):
-    """A study is not continued with another seed: exit code 2, and the message says what was and what is."""
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            ["--seed", "4", "--max-memory", "16GB"],
+            ["seed: was 3, is now 4", "memory: was without these, is now 16 GB"],
+        ),
+        pytest.param(
+            ["--price-for", "v100"],
+            ["speed: was priced on a100-tf32, is now priced on v100"],
+            marks=pytest.mark.full,
+        ),
+    ],
+)
+def test_other_terms_are_refused_with_the_difference(searched, changes, words):
+    """A study is not continued on other terms: exit code 2, and the message says what was and what is."""
     folder, _ = searched
-    result = run_halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), "--seed", "4")
+    result = run_halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), *changes)
     assert result.returncode == 2
-    assert "seed" in result.stderr
+    assert all(each in result.stderr for each in words)
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.full
+def test_a_search_keeps_to_its_memory_and_measures_side_by_side(tmp_path):
+    """Float32 is too large here and only the yardstick; what fits is measured against it, with an interval."""
+    (tmp_path / "tiny_workloads.py").write_text((SUPPORT / "tiny_workloads.py").read_text(encoding="utf-8"))
+    file = tmp_path / "tiny.yaml"
+    file.write_text(
+        "schema: halfwise/experiment/1\nworkload: tiny_workloads:make_tiny\ntrials: 5\nsteps: 20\n"
+        "sampler: random\nspeed: measured\nspeed_budget_s: 0.5\nmax_memory: 3.2kB\n",
+        encoding="utf-8",
+    )
+    result = run_halfwise("search", str(file), "--home", str(tmp_path / "home"))
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "home" / "tiny" / "front.csv").set_index("policy")
+    assert "needs at least 3.496 kB of memory (priced), more than 3.2 kB" in table["cause"]["O0"]
+    # O1 and O2 compile to one step here: they share the figure.
+    assert table["ratio_low"]["O1"] == table["ratio_low"]["O2"] <= table["against_float32"]["O2"]
+    client = MlflowClient(f"sqlite:///{tmp_path / 'home' / 'mlflow.db'}")
+    experiments = [e.experiment_id for e in client.search_experiments() if e.name != "Default"]
+    runs = {run.info.run_name: run for run in client.search_runs(experiments)}
+    assert runs["003 O3"].data.metrics["speed_ratio"] == pytest.approx(table["against_float32"]["O3"])
+    assert runs["003 O3"].data.tags["halfwise.speed_conclusive"] in ("yes", "no")
+    assert "speed_ratio" not in runs["000 O0"].data.metrics
+    assert runs["000 O0"].data.metrics["quality"] > 0.85
 
 
 BAD_EXPERIMENTS = {
@@ -184,12 +223,18 @@ BAD_EXPERIMENTS = {
         2,
         r"'f\*'.*'fi\*'",
     ),
+    "no size": ("max_memory: lots", 2, r"bad\.yaml:3:13: max_memory: must be a size .*16GB.*'lots'"),
+    "memory that no policy gets by with": (
+        "max_memory: 1kB",
+        2,
+        r"max_memory 1 kB: no policy of tiny needs less than",
+    ),
     "missing policy file": ("policies: {mine: nowhere.yaml}", 2, r"nowhere\.yaml"),
 }
 
 
 # These need the network's layers, and so a process each; the quick tier tries one of them.
-SLOW = ("bfloat16 on a CPU", "clashing rules")
+SLOW = ("bfloat16 on a CPU", "clashing rules", "memory that no policy gets by with")
 
 
 @pytest.mark.parametrize(

@@ -316,11 +316,12 @@ def test_finished_study_has_front_best_policy_and_description(
         "accuracy",
         "speed_samples_per_s",
         "against_float32",
+        "interval",
         "digest",
     ]
     assert table["data"] == [
-        [2, "O2", 0.958, 1500.0, 1.5, "b" * 12],
-        [0, "O0", 0.96, 1000.0, 1.0, "a" * 12],
+        [2, "O2", 0.958, 1500.0, 1.5, "", "b" * 12],
+        [0, "O0", 0.96, 1000.0, 1.0, "", "a" * 12],
     ]
     assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "front.json", "type": "table"}]
     assert run.data.metrics == {
@@ -337,7 +338,7 @@ def test_finished_study_has_front_best_policy_and_description(
     note = run.data.tags["mlflow.note.content"]
     assert note.startswith(r"**Best policy:** trial 2 \(O2\) is the fastest within 0.5%")
     assert r"| trial 2 \(O2\) | 0.958 | 1,500 | 1.50x |" in note
-    assert "3 policies tried: 2 trained, 1 do not train, 0 did not run to their end." in note
+    assert "3 policies tried: 2 trained, 1 do not count, 0 did not run to their end." in note
     assert 'apply(load_policy("best-policy.yaml"), network)' in note
     assert "halfwise search digits.yaml --home '/a b'" in note
 

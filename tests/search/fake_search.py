@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from halfwise.policies import BUILTIN, DynamicLossScaling, Policy
+from halfwise.search.advisors import SamplerAdvisor
 from halfwise.search.space import LayerGroup, SearchSpace
 from halfwise.search.study import Proposal, Search
 
@@ -25,8 +26,9 @@ def small_space(layers: int = 4, ops: tuple[str, ...] = ("MatMul", "Softmax")) -
 
 def start(folder: Path, sampler: str = "random", seed: int = 0, **changes: Any) -> Search:
     """A study in a folder; reopened if it is there."""
-    terms = {"space": small_space(), "quality_direction": "maximize", "fixed": LEVELS[:1], **changes}
-    return Search.create(folder / "journal.log", sampler_name=sampler, seed=seed, **terms)
+    terms = {"quality_direction": "maximize", "fixed": LEVELS[:1], **changes}
+    advisor = SamplerAdvisor(sampler, terms.pop("space", small_space()), seed)
+    return Search.create(folder / "journal.log", advisor, **terms)
 
 
 def figures(policy: Policy) -> tuple[float, float]:

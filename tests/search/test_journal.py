@@ -5,6 +5,7 @@ import optuna
 import pytest
 
 from halfwise.policies.errors import HalfwiseError
+from halfwise.search.advisors import SamplerAdvisor
 from halfwise.search.study import Search
 
 from .fake_search import run, small_space, start
@@ -44,7 +45,7 @@ def test_a_journal_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_the_lock_points_at_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a relative path too: Optuna reads a lock's age through it, and would wait for ever otherwise."""
     monkeypatch.chdir(tmp_path)
-    search = Search.create(Path("journal.log"), small_space(), "random", 0, "maximize", ())
+    search = Search.create(Path("journal.log"), SamplerAdvisor("random", small_space(), 0), "maximize", ())
     seen: list[str] = []
     symlink = os.symlink
     monkeypatch.setattr(os, "symlink", lambda src, dst: (seen.append(src), symlink(src, dst))[1])

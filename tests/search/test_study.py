@@ -134,6 +134,7 @@ def test_a_trial_that_was_just_being_told_is_not_lost(tmp_path: Path, monkeypatc
         ({"sampler": "tpe"}, "sampler: was random, is now tpe"),
         ({"seed": 1}, "seed: was 0, is now 1"),
         ({"quality_direction": "minimize"}, "quality direction: was maximize, is now minimize"),
+        ({"judged_by": {"memory": ["16 GB"]}}, "memory: was without these, is now 16 GB"),
         ({"fixed": ()}, r"fixed policies: was O0 \(.{12}\), is now without these"),
         ({"space": small_space(3)}, r"layers: was body.3 = body.3, is now without these"),
         ({"space": small_space(ops=("Softmax", "MatMul"))}, "ops: the same in another order"),

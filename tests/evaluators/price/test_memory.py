@@ -39,6 +39,12 @@ def test_each_part_is_counted_once_at_its_precision():
     assert memory.total_bytes == 2960
 
 
+def test_no_policy_needs_less_than_half_the_activations_and_all_the_rest():
+    """Weights, gradients and momentum stay float32; the low copy of weights need not be there."""
+    memory = price_memory(a_step())
+    assert memory.least_bytes == 3 * 800 + 160 // 2
+
+
 def test_of_a_normalisation_its_own_gradient_keeps_the_statistics():
     """The output itself is only kept when another gradient op reads it."""
     norm = make_row(
