@@ -20,18 +20,23 @@ from ..policies import LossScaling, LowPrecision, Mode, Policy, RulePrecision, l
 from ..policies.document import read_document
 from ..policies.errors import InputError
 from ..policies.loss_scaling import DynamicLossScaling
+from ..search.proposers import PROPOSERS
 from ..search.samplers import SAMPLERS
 from .speed import SpeedChoice
 
 SCHEMA = "halfwise/experiment/1"
+
+Tie = Literal["auto", "blocks", "none"]
+"""Whether repeated blocks share one choice; auto: in networks with many layers."""
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 Positive = Annotated[float, Field(gt=0)]
 
 
 def _known_sampler(name: str) -> str:
-    if name not in SAMPLERS:
-        raise ValueError(f"must be one of {', '.join(SAMPLERS)}; got {name!r}")
+    known = (*PROPOSERS, *SAMPLERS)
+    if name not in known:
+        raise ValueError(f"must be one of {', '.join(known)}; got {name!r}")
     return name
 
 
@@ -57,7 +62,8 @@ class Experiment(BaseModel):
     relative to the experiment file) or a policy's text. `speed` is what policies are compared by (see
     speed.py); a policy whose speed is measured trains side by side with float32 for `speed_budget_s` seconds,
     compilation not counted. `max_memory` is the most memory that a policy may need, such as 16GB. `tolerance` is
-    relative to float32's quality. `steps` overrides the workload's own trial length. `tie` gives repeated blocks
+    relative to float32's quality; None means the noise of float32 from seed to seed, at least 0.5%. `steps`
+    overrides the workload's own trial length. `tie` gives repeated blocks
     one choice; auto does so in networks with more than 24 layers.
     """
 
@@ -68,7 +74,7 @@ class Experiment(BaseModel):
     workload: str
     device: DeviceChoice = "auto"
     trials: PositiveInt = 30
-    sampler: Annotated[str, AfterValidator(_known_sampler)] = "tpe"
+    sampler: Annotated[str, AfterValidator(_known_sampler)] = "ladder"
     seed: Seed = 1
     precisions: Annotated[tuple[RulePrecision, ...], Field(min_length=1)] | None = None
     low_precision: LowPrecision = "float16"
@@ -78,9 +84,9 @@ class Experiment(BaseModel):
     speed_budget_s: Positive = 10
     max_memory: Size | None = None
     levels: bool = True
-    tie: Literal["auto", "blocks", "none"] = "auto"
+    tie: Tie = "auto"
     policies: dict[str, str] = {}
-    tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.005
+    tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
     steps: PositiveInt | None = None
     trial_time_limit_s: Positive = 600
     trial_memory_limit_gib: Positive = 8

@@ -12,7 +12,7 @@ import pandas as pd
 from ..evaluators.inspection_result import INSPECT_JOB, OPS_TABLE, Inspection, InspectionRequest
 from ..evaluators.price.devices import Device
 from ..evaluators.process import Failure, Limits, run_job
-from ..policies import BUILTIN, Policy, load_policy, parse_policy
+from ..policies import BUILTIN, LossScaling, Policy, load_policy, parse_policy
 from ..policies.errors import InputError
 from .workloads import resolve_for_pricing
 
@@ -42,11 +42,16 @@ def read_policy(text: str) -> Policy:
 
 
 def inspect_policy(
-    policy: Policy, workload: str, price_for: Device | None = None, batch_size: int | None = None
+    policy: Policy,
+    workload: str,
+    price_for: Device | None = None,
+    batch_size: int | None = None,
+    search_path: Path | None = None,
 ) -> Inspected:
     """Compile the workload's step under the policy in a fresh process, on this machine's CPU.
 
-    The asked stage is the same for any device, so a CPU is enough. `batch_size` replaces the workload's own.
+    The asked stage is the same for any device, so a CPU is enough. `batch_size` replaces the workload's own;
+    a workload of the user's own is looked for in `search_path`, by default the working folder.
 
     Raises:
         InputError: workload or policy are wrong, or MindSpore cannot compile the step.
@@ -55,7 +60,7 @@ def inspect_policy(
     with _scratch() as folder:
         request = InspectionRequest(
             workload=resolve_for_pricing(workload),
-            search_path=Path.cwd(),
+            search_path=search_path or Path.cwd(),
             folder=folder,
             target="CPU",
             policy=str(policy),
@@ -67,6 +72,17 @@ def inspect_policy(
             raise found.as_error()
         rows = json.loads((folder / OPS_TABLE).read_text(encoding="utf-8"))
     return Inspected(policy, found, pd.DataFrame(rows).apply(_as_written))
+
+
+def float32_table(workload: str, search_path: Path, loss_scaling: LossScaling) -> pd.DataFrame:
+    """The op table that a what-if price starts from: float32, with the loss scaling of the policies to come.
+
+    Raises:
+        InputError, HalfwiseError: as `inspect_policy`.
+    """
+    return inspect_policy(
+        BUILTIN["O0"].replace(loss_scaling=loss_scaling), workload, search_path=search_path
+    ).table
 
 
 def _as_written(column: pd.Series) -> pd.Series:

@@ -3,7 +3,6 @@
 import importlib.metadata
 import platform
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,26 +10,27 @@ from ..evaluators.device_facts import DeviceFacts, learn_device
 from ..evaluators.evaluator import Evaluator, survey_workload
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.memory_bound import MemoryBound, size_words
-from ..evaluators.outcome import Outcome
 from ..evaluators.price.device_file import load_devices
 from ..evaluators.price.devices import Device, find_device
 from ..evaluators.process import Limits
 from ..evaluators.survey_result import Survey, SurveyRequest
-from ..policies import BUILTIN, Policy, load_policy, save_policy
+from ..policies import BUILTIN, Policy
 from ..policies.errors import InputError
-from ..search.advisors import SamplerAdvisor
-from ..search.study import Proposal, Search
+from ..search.study import Search
+from .advice import Situation, float32_of, make_advisor, tolerance_of
 from .conclusion import conclude
+from .confirming import Confirming
 from .experiment_file import Experiment, named_policies
 from .home import Home, StudyFolder
-from .interrupts import uninterrupted
+from .lessons import lessons_for
 from .progress import Display
-from .records import StudyInfo, StudySummary, TrialRecord
+from .records import StudyInfo, StudySummary
 from .side_by_side import SideBySide
-from .space_of import refuse_policy, refuse_price_of_partial, space_of
-from .speed import Measured, Priced, Speed, choose_speed
-from .study_file import BASELINE, StudyFile, point_of, read_records, trained_before
+from .space_of import refuse_policy, refuse_price_of_partial
+from .speed import Measured, Priced, choose_speed
+from .study_file import BASELINE, StudyFile, read_records
 from .tracking import Tracker
+from .trials import Trials
 from .workloads import resolve_reference
 
 
@@ -72,40 +72,27 @@ def _search(
         refuse_price_of_partial(survey)
     for name, policy in fixed:
         refuse_policy(policy, name, survey, device)
-    space = space_of(experiment, survey, device)
-    display.note(f"{survey.workload} on {device.target}: {space.describe()}")
     _refuse_bound(experiment, survey)
-    advisor = SamplerAdvisor(experiment.sampler, space, experiment.seed)
+    evaluator = _evaluator(launch, survey, device, row)
+    here = Situation(experiment, evaluator, row, folder.path)
+    repeats = float32_of(here, display)
+    advisor = make_advisor(here, repeats, display)
     search = Search.create(folder.journal_file, advisor, survey.direction, fixed, _terms(experiment, row))
-    info = _info(launch, survey, device, folder, row)
+    info = _info(launch, survey, device, folder, row, tolerance_of(experiment, repeats))
     run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
     write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
-    evaluator = _evaluator(launch, survey, device, row)
     timing = (
         SideBySide(evaluator, info.speed, experiment.speed_budget_s) if isinstance(info.speed, Measured) else None
     )
+    trials = Trials(info, folder, search, evaluator, lessons_for(advisor, repeats, info), timing)
     try:
-        _try_all(experiment, info, folder, search, evaluator, timing, tracker, display)
+        trials.run(experiment.trials, tracker, display)
+        summary = Confirming(info, folder, evaluator, repeats, timing).conclude(display)
     except BaseException as error:
         conclude(info, folder, read_records(folder))
         tracker.fail(str(error) or type(error).__name__)
         raise
-    summary = conclude(info, folder, read_records(folder))
-    if timing is not None:
-        summary = _confirm(summary, info, folder, timing, display)
     tracker.finish(summary)
-    return summary
-
-
-def _confirm(
-    summary: StudySummary, info: StudyInfo, folder: StudyFolder, timing: SideBySide, display: Display
-) -> StudySummary:
-    """Take the choice back as long as a fresh measurement does not find it faster; float32 is the last one."""
-    while summary.best is not None and summary.best.name != BASELINE and summary.confirmed is None:
-        policy = load_policy(folder.trial_folder(summary.best.number) / "policy.yaml")
-        if not timing.confirm(summary.best, policy, folder, display):
-            break
-        summary = conclude(info, folder, read_records(folder))
     return summary
 
 
@@ -140,7 +127,12 @@ def _fixed_policies(launch: Launch) -> tuple[tuple[str, Policy], ...]:
 
 
 def _info(
-    launch: Launch, survey: Survey, device: DeviceFacts, folder: StudyFolder, row: Device | None
+    launch: Launch,
+    survey: Survey,
+    device: DeviceFacts,
+    folder: StudyFolder,
+    row: Device | None,
+    tolerance: float,
 ) -> StudyInfo:
     experiment = launch.experiment
     speed = choose_speed(experiment.speed, device.target)
@@ -155,7 +147,7 @@ def _info(
         | {"python": platform.python_version()},
         metric=survey.metric,
         direction=survey.direction,
-        tolerance=experiment.tolerance,
+        tolerance=tolerance,
         sampler=experiment.sampler,
         seed=experiment.seed,
         trials_planned=experiment.trials,
@@ -229,76 +221,3 @@ def _earlier_run(folder: StudyFolder, tracking_uri: str | None) -> str | None:
         return None
     earlier = read_json(StudyFile, folder.study_file)
     return earlier.tracking_run if earlier.tracking_uri == tracking_uri else None
-
-
-def _try_all(
-    experiment: Experiment,
-    info: StudyInfo,
-    folder: StudyFolder,
-    search: Search,
-    evaluator: Evaluator,
-    timing: SideBySide | None,
-    tracker: Tracker,
-    display: Display,
-) -> None:
-    done = sum(not told.interrupted for told in search.finished())
-    records = read_records(folder)
-    display.begin(done, experiment.trials)
-    try:
-        for _ in range(done, experiment.trials):
-            record = _try_one(search, evaluator, timing, folder, records, info.speed)
-            if record is None:
-                break
-            records.append(record)
-            with uninterrupted():
-                tracker.log_trial(record)
-                summary = conclude(info, folder, records)
-            display.trial(record, point_of(record, info), summary.best)
-    finally:
-        display.end()
-
-
-def _try_one(
-    search: Search,
-    evaluator: Evaluator,
-    timing: SideBySide | None,
-    folder: StudyFolder,
-    records: Sequence[TrialRecord],
-    by: Speed,
-) -> TrialRecord | None:
-    """Ask, train, measure side by side if the study compares by that, write down, tell; None: nothing is left."""
-    with uninterrupted():
-        proposal = search.ask()
-        if proposal is None:
-            return None
-        place = folder.trial_folder(proposal.number)
-        place.mkdir(parents=True, exist_ok=True)
-        save_policy(proposal.policy, place / "policy.yaml")
-        outcome = _known(search, proposal, folder)
-    if outcome is None:
-        outcome = evaluator.evaluate(proposal.policy, proposal.name, place, trained_before(records))
-        if timing is not None:
-            outcome = timing.timed(outcome, proposal.policy, place, records)
-    with uninterrupted():
-        write_json(outcome, place / "outcome.json")
-        _tell(search, proposal.number, outcome, by.of(outcome))
-    return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
-
-
-def _known(search: Search, proposal: Proposal, folder: StudyFolder) -> Outcome | None:
-    """The outcome of an earlier trial of the very same policy: it would come out the same again."""
-    earlier = search.find_told(proposal.policy)
-    if earlier is None:
-        return None
-    outcome = read_json(Outcome, folder.trial_folder(earlier) / "outcome.json")
-    note = f"not trained again: the same policy as trial {earlier}"
-    return outcome.model_copy(update={"policy_name": proposal.name, "notes": (*outcome.notes, note)})
-
-
-def _tell(search: Search, number: int, outcome: Outcome, speed: float | None) -> None:
-    if outcome.status == "trained" and outcome.quality is not None and speed is not None:
-        search.tell(number, outcome.quality, speed)
-    elif outcome.status == "failed":
-        search.tell_failed(number, outcome.cause or "failed")
-    else:
-        search.tell_infeasible(number, outcome.cause or "infeasible")

@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import get_args
 
 from ..evaluators.device_facts import DeviceFacts
 from ..evaluators.survey_result import Survey, SurveyedCell
-from ..policies import Policy, RulePrecision, region_of, resolve
+from ..policies import LowPrecision, Policy, RulePrecision, region_of, resolve
 from ..policies.errors import InputError
 from ..search.space import LayerGroup, SearchSpace
-from .experiment_file import Experiment
+from .experiment_file import Experiment, Tie
 
 # Repeated blocks are tied by themselves in networks with more layers than this.
 TIED_FROM = 24
+
+LOW_PRECISIONS: tuple[LowPrecision, ...] = get_args(LowPrecision)
 
 
 def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> SearchSpace:
@@ -27,16 +30,38 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     else:
         choices = experiment.precisions
     refuse_missing(device, (*choices, experiment.low_precision), "the experiment file")
-    layers = [cell for cell in survey.cells if cell.has_choice]
-    tied = experiment.tie == "blocks" or (experiment.tie == "auto" and len(layers) > TIED_FROM)
     return SearchSpace(
-        groups=tied_blocks(layers) if tied else tuple(LayerGroup(cell.path, (cell.path,)) for cell in layers),
+        groups=layer_groups(survey, experiment.tie),
         layer_choices=choices,
         ops=survey.ops,
         low_precision=experiment.low_precision,
         loss_scaling=experiment.loss_scaling,
         mode=experiment.mode,
     )
+
+
+def layer_groups(survey: Survey, tie: Tie = "auto") -> tuple[LayerGroup, ...]:
+    """Every layer that a choice can change; repeated blocks share one where they are tied."""
+    layers = [cell for cell in survey.cells if cell.has_choice]
+    if tie == "blocks" or (tie == "auto" and len(layers) > TIED_FROM):
+        return tied_blocks(layers)
+    return tuple(LayerGroup(cell.path, (cell.path,)) for cell in layers)
+
+
+def low_precisions_of(experiment: Experiment, device: DeviceFacts) -> tuple[LowPrecision, ...]:
+    """The low precisions that a layer may get: what the experiment allows, by default what the device computes.
+
+    Raises:
+        InputError: the experiment asks for a precision that the device does not compute, or allows no low one.
+    """
+    asked = device.low_precisions if experiment.precisions is None else experiment.precisions
+    refuse_missing(device, (*asked, experiment.low_precision), "the experiment file")
+    low: tuple[LowPrecision, ...] = tuple(p for p in LOW_PRECISIONS if p in asked)
+    if not low:
+        raise InputError(
+            f"precisions: at least one of {', '.join(LOW_PRECISIONS)} is needed to search, but got none"
+        )
+    return low
 
 
 def refuse_policy(policy: Policy, name: str, survey: Survey, device: DeviceFacts) -> None:

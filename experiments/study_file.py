@@ -11,6 +11,7 @@ from ..evaluators.speed.comparison import Comparison
 from ..policies import parse_policy
 from ..search.choice import Criteria
 from ..search.front import Interval, Point
+from .confirmation import confirmation_of
 from .home import StudyFolder
 from .records import StudyInfo, TrialRecord
 
@@ -95,6 +96,7 @@ def criteria_of(info: StudyInfo, points: Sequence[Point], records: Sequence[Tria
         info.metric,
         info.speed_label,
         frozenset(record.number for record in records if _is_refuted(record)),
+        frozenset(record.number for record in records if _has_relapsed(record)),
     )
 
 
@@ -102,3 +104,9 @@ def _is_refuted(record: TrialRecord) -> bool:
     """Whether a measurement, of the trial or of the choice, leaves open that the policy is faster than float32."""
     found = (record.outcome.against_float32, comparison_of(record))
     return any(each is not None and not each.faster for each in found)
+
+
+def _has_relapsed(record: TrialRecord) -> bool:
+    """Whether the policy lost too much quality when it was trained with other seeds."""
+    confirmation = confirmation_of(record)
+    return confirmation is not None and not confirmation.holds

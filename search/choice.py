@@ -19,8 +19,9 @@ class Criteria:
 
     `baseline` is the float32 trial (None if it was not run), `tolerance` the accepted loss of quality
     relative to float32's (0.005 is half a percent). `refuted` are trials of which a measurement side by side
-    leaves open whether they are faster than float32, whatever their own speed says. `metric` and `speed_label`
-    ("measured on CPU") are for the reasons.
+    leaves open whether they are faster than float32, whatever their own speed says; `relapsed` are trials that
+    lost too much quality when they were trained again with other seeds. `metric` and `speed_label` ("measured on
+    CPU") are for the reasons.
 
     Raises:
         InputError: the tolerance is not a finite number of at least 0.
@@ -32,6 +33,7 @@ class Criteria:
     metric: str = "quality"
     speed_label: str | None = None
     refuted: frozenset[int] = frozenset()
+    relapsed: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         """Refuse a tolerance that would let everything, or nothing, pass."""
@@ -89,7 +91,8 @@ class Best:
         quality, speed = measured(base)
         bound = criteria.bound(quality)
         others = [p for p in by_speed(points, criteria.direction) if p.number != base.number]
-        within = [p for p in others if _reaches(p, bound, criteria.direction)]
+        kept = [p for p in others if p.number not in criteria.relapsed]
+        within = [p for p in kept if _reaches(p, bound, criteria.direction)]
         if not within:
             return _stay(base, _none_within(others, points, base, bound, criteria))
         if not base.feasible:

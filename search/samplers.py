@@ -12,7 +12,7 @@ POPULATION = 10
 
 SAMPLERS: Mapping[str, str] = MappingProxyType(
     {
-        "tpe": "models which choices good policies have together (multivariate TPE); the default",
+        "tpe": "models which choices good policies have together (multivariate TPE)",
         "nsga2": f"crosses and mutates good policies (NSGA-II, generations of {POPULATION})",
         "random": "draws every choice evenly; learns nothing, the yardstick for the others",
     }

@@ -40,7 +40,7 @@ def test_a_calibrated_row_prices_the_kernel_stage(tmp_path: Path):
     milliseconds = float(
         printed.partition("step time: ")[2].partition(" ms, priced on this-cpu (kernel stage)")[0]
     )
-    assert 0.2 < milliseconds < 20
+    assert milliseconds > 0.2
     assert "boundary" not in printed
 
 
@@ -56,7 +56,7 @@ def test_calibrate_writes_a_device_file(tmp_path: Path):
     """From the command to a row that `load_devices` reads; the output says where it is and how to use it."""
     file = tmp_path / "here.yaml"
     printed = invoke(
-        "calibrate", "-o", str(file), "--name", "here", "--device", "CPU", "--seconds", "40", "--quiet"
+        "calibrate", "-o", str(file), "--name", "here", "--device", "CPU", "--seconds", "90", "--quiet"
     )
     assert f"--price-for here --device-file {file}" in printed
     device = load_devices(file)["here"]

@@ -93,7 +93,7 @@ def test_a_calibration_makes_a_row_that_prices_the_workload(tmp_path: Path):
     device = DeviceFacts("CPU", ("float16",), {}, reference_convolution=False)
     said: list[str] = []
     made = Calibrator(device, tmp_path).calibrate(
-        ("tiny_workloads:make_tiny",), SUPPORT, time.monotonic() + 40, said.append
+        ("tiny_workloads:make_tiny",), SUPPORT, time.monotonic() + 60, said.append
     )
     row = made.row
     assert row.timings is not None

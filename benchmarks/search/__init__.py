@@ -1,0 +1,1 @@
+"""What a sampler is judged by: networks with known hazards, measured tables, synthetic chains."""

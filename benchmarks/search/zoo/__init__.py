@@ -1,0 +1,1 @@
+"""The hazard zoo: small trainable networks with hazards planted at known places."""

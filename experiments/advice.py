@@ -1,0 +1,188 @@
+"""Who advises a search: one of Optuna's samplers, or a searcher over sites with all that is known beforehand."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..evaluators.evaluator import Evaluator
+from ..evaluators.json_file import read_json, write_json
+from ..evaluators.price.device_file import load_devices
+from ..evaluators.price.devices import Device
+from ..evaluators.sensitivity.measure import measure_sensitivity
+from ..evaluators.sensitivity.result import GroupPaths, Sensitivity, SensitivityRequest
+from ..policies.errors import HalfwiseError, InputError
+from ..policies.rules import believe
+from ..search.advisors import Advisor, SamplerAdvisor, SiteAdvisor
+from ..search.propose.prior import Prior
+from ..search.proposers import Knowledge, make_proposer
+from ..search.samplers import SAMPLERS
+from ..search.site_space import SiteSpace
+from .experiment_file import Experiment
+from .float32_repeats import Float32Repeats, float32_repeats
+from .inspect_policy import float32_table
+from .progress import Display
+from .site_costs import expand, price_of
+from .sites_of import sites_of
+from .space_of import layer_groups, low_precisions_of, space_of
+from .speed import DEFAULT_ROW
+
+# Where no noise was measured, or less: half a percent of float32's quality.
+LEAST_TOLERANCE = 0.005
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What an advisor is made for: the experiment, how its trials run, and the device that its policies are for.
+
+    `row` is the device that policies are priced on, None where speed is measured. `folder` keeps what was found
+    out before the first trial, for when the study goes on.
+    """
+
+    experiment: Experiment
+    evaluator: Evaluator
+    row: Device | None
+    folder: Path
+
+    @property
+    def needs_sites(self) -> bool:
+        """Whether the experiment's sampler is a searcher over sites."""
+        return self.experiment.sampler not in SAMPLERS
+
+
+def float32_of(here: Situation, display: Display) -> Float32Repeats | None:
+    """Float32 with several seeds, for searchers over sites: what they learn from is a difference to it.
+
+    Raises:
+        HalfwiseError: float32 does not train.
+    """
+    if not here.needs_sites:
+        return None
+    display.note("training float32 with three seeds: its spread is the noise that differences must exceed")
+    experiment = here.experiment
+    found = float32_repeats(here.evaluator, experiment.loss_scaling, experiment.mode, here.folder / "float32.json")
+    display.note(f"float32 differs by {found.relative_noise:.2%} from seed to seed (standard deviation)")
+    return found
+
+
+def tolerance_of(experiment: Experiment, repeats: Float32Repeats | None) -> float:
+    """The accepted loss of quality, relative to float32's: the experiment's own, or as much as noise makes.
+
+    Raises:
+        InputError: the experiment asks for less than noise makes; the message has the number that would work.
+    """
+    noise = 0.0 if repeats is None else repeats.relative_noise
+    if experiment.tolerance is None:
+        return max(LEAST_TOLERANCE, noise)
+    if experiment.tolerance < noise:
+        least = math.ceil(noise * 1e4) / 1e4
+        raise InputError(
+            f"tolerance {experiment.tolerance:g} is below the noise: float32 itself differs by {noise:.2%} from "
+            f"seed to seed; give at least {least:g}, train longer (`steps`), or leave `tolerance` out"
+        )
+    return experiment.tolerance
+
+
+def make_advisor(here: Situation, repeats: Float32Repeats | None, display: Display) -> Advisor:
+    """The advisor that the experiment's sampler names."""
+    if repeats is None:
+        return sampler_advisor(here, display)
+    return site_advisor(here, repeats, tolerance_of(here.experiment, repeats), display)
+
+
+def sampler_advisor(here: Situation, display: Display) -> SamplerAdvisor:
+    """One of Optuna's samplers over layers and op lists."""
+    survey, device = here.evaluator.survey, here.evaluator.device
+    space = space_of(here.experiment, survey, device)
+    display.note(f"{survey.workload} on {device.target}: {space.describe()}")
+    return SamplerAdvisor(here.experiment.sampler, space, here.experiment.seed)
+
+
+def site_advisor(here: Situation, repeats: Float32Repeats, tolerance: float, display: Display) -> SiteAdvisor:
+    """A searcher over sites: their costs by price, their chances of harm from a float32 run.
+
+    Where speed is measured, the sites are priced for the default row all the same: a price orders what to try.
+
+    Raises:
+        InputError: graph mode cannot compile the network, or the searcher refuses the space.
+    """
+    experiment, evaluator = here.experiment, here.evaluator
+    space = site_space(here)
+    display.note(f"{evaluator.survey.workload} on {evaluator.device.target}: {space.describe()}")
+    row = here.row or load_devices()[DEFAULT_ROW]
+    table = float32_table(evaluator.workload, evaluator.search_path, experiment.loss_scaling)
+    costs = expand(space, *price_of(space, evaluator.survey.outline, table, row, evaluator.survey.batch_size))
+    known = Knowledge(
+        costs=costs,
+        noise=repeats.noise,
+        max_quality_lost=tolerance * abs(repeats.qualities[experiment.seed]),
+        prior=prior_of(space, _sensitivity(here, space, display)),
+    )
+    proposer = make_proposer(experiment.sampler, known, experiment.seed)
+    return SiteAdvisor(experiment.sampler, proposer, space, costs, experiment.seed)
+
+
+def site_space(here: Situation) -> SiteSpace:
+    """The sites of the workload's network.
+
+    Raises:
+        InputError: graph mode cannot compile the network.
+    """
+    experiment, survey = here.experiment, here.evaluator.survey
+    if survey.partial is not None:
+        raise InputError(
+            f"sampler {experiment.sampler} needs the graph of {survey.workload}, which graph mode cannot compile "
+            f"({survey.partial}): take one of {', '.join(SAMPLERS)}"
+        )
+    low = low_precisions_of(experiment, here.evaluator.device)
+    return SiteSpace(
+        groups=sites_of(survey.cells, layer_groups(survey, experiment.tie), low, experiment.low_precision),
+        low_precision=experiment.low_precision,
+        loss_scaling=experiment.loss_scaling,
+        mode=experiment.mode,
+    )
+
+
+def prior_of(space: SiteSpace, found: Sensitivity | None) -> Prior:
+    """Each site's chance of harm: what the rules say of its layer, or of the very op."""
+    if found is None:
+        return Prior({})
+    groups = {group.name: group for group in (*found.groups, *found.parts)}
+    chances: dict[tuple[str, str], float] = {}
+    for site in space.groups:
+        group = groups.get("" if site.name == "." else site.name)
+        for choice in site.choices[1:]:
+            if group is not None and choice != "float32":
+                chances[site.name, choice] = believe(group, choice).probability
+    return Prior(chances)
+
+
+def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensitivity | None:
+    """What one float32 run tells of the sites; kept in the study's folder. None where it could not be measured."""
+    file = here.folder / "sensitivity.json"
+    if file.exists():
+        return read_json(Sensitivity, file)
+    display.note("looking at the values of one float32 run, and at each layer alone in low precision")
+    try:
+        found = measure_sensitivity(_request(here, space), here.evaluator.limits)
+    except HalfwiseError as error:
+        display.note(f"no sensitivities, the search starts without: {error}")
+        return None
+    write_json(found, file)
+    return found
+
+
+def _request(here: Situation, space: SiteSpace) -> SensitivityRequest:
+    evaluator = here.evaluator
+    paths = {site.paths: site.name.partition("::")[0] for site in space.groups}
+    return SensitivityRequest(
+        workload=evaluator.workload,
+        search_path=evaluator.search_path,
+        target=evaluator.device.target,
+        folder=here.folder / "sensitivity",
+        environment=evaluator.device.environment(evaluator.survey.convolves),
+        seed=evaluator.seed,
+        steps=evaluator.steps,
+        groups=tuple(GroupPaths(name="" if name == "." else name, paths=path) for path, name in paths.items()),
+        precisions=evaluator.device.low_precisions,
+        loss_scaling=here.experiment.loss_scaling,
+    )

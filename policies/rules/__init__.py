@@ -1,0 +1,31 @@
+"""Rules that say, from the statistics of a float32 run, how likely a group fails in low precision, and why."""
+
+from .alone import MovedAloneRule, NonFiniteAloneRule, UnlessHarmlessAlone
+from .belief import STANDARD_RULES, Belief, believe, noisy_or
+from .mantissa import MantissaRule
+from .range_rule import RangeRule
+from .reduction_length import ReductionLengthRule
+from .rule import Harm, Rule
+from .statistics import AloneEffect, GroupStatistics, OpStatistics, TensorStatistics
+from .underflow import PoleRule, UnderflowRule
+
+__all__ = [
+    "STANDARD_RULES",
+    "AloneEffect",
+    "Belief",
+    "GroupStatistics",
+    "Harm",
+    "MantissaRule",
+    "MovedAloneRule",
+    "NonFiniteAloneRule",
+    "OpStatistics",
+    "PoleRule",
+    "RangeRule",
+    "ReductionLengthRule",
+    "Rule",
+    "TensorStatistics",
+    "UnderflowRule",
+    "UnlessHarmlessAlone",
+    "believe",
+    "noisy_or",
+]
