@@ -11,7 +11,6 @@ from ..evaluators.price.devices import Device
 from ..evaluators.sensitivity.measure import measure_sensitivity
 from ..evaluators.sensitivity.result import GroupPaths, Sensitivity, SensitivityRequest
 from ..policies.errors import HalfwiseError, InputError
-from ..policies.rules import believe
 from ..search.advisors import Advisor, SamplerAdvisor, SiteAdvisor
 from ..search.propose.prior import Prior
 from ..search.proposers import Knowledge, make_proposer
@@ -23,7 +22,7 @@ from .inspect_policy import float32_table
 from .progress import Display
 from .site_costs import expand, price_of
 from .sites_of import sites_of
-from .space_of import layer_groups, low_precisions_of, space_of
+from .space_of import LOW_PRECISIONS, layer_groups, low_precisions_of, space_of
 from .speed import DEFAULT_ROW
 
 # Where no noise was measured, or less: half a percent of float32's quality.
@@ -115,7 +114,7 @@ def site_advisor(here: Situation, repeats: Float32Repeats, tolerance: float, dis
         costs=costs,
         noise=repeats.noise,
         max_quality_lost=tolerance * abs(repeats.qualities[experiment.seed]),
-        prior=prior_of(space, _sensitivity(here, space, display)),
+        prior=_prior(here, space, display),
     )
     proposer = make_proposer(experiment.sampler, known, experiment.seed)
     return SiteAdvisor(experiment.sampler, proposer, space, costs, experiment.seed)
@@ -142,18 +141,10 @@ def site_space(here: Situation) -> SiteSpace:
     )
 
 
-def prior_of(space: SiteSpace, found: Sensitivity | None) -> Prior:
-    """Each site's chance of harm: what the rules say of its layer, or of the very op."""
-    if found is None:
-        return Prior({})
-    groups = {group.name: group for group in (*found.groups, *found.parts)}
-    chances: dict[tuple[str, str], float] = {}
-    for site in space.groups:
-        group = groups.get("" if site.name == "." else site.name)
-        for choice in site.choices[1:]:
-            if group is not None and choice != "float32":
-                chances[site.name, choice] = believe(group, choice).probability
-    return Prior(chances)
+def _prior(here: Situation, space: SiteSpace, display: Display) -> Prior:
+    """Each site's chance of harm, as rules see it in one float32 run; flat where that could not be measured."""
+    found = _sensitivity(here, space, display)
+    return Prior({} if found is None else {**found.chances(LOW_PRECISIONS)})
 
 
 def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensitivity | None:
@@ -173,7 +164,6 @@ def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensiti
 
 def _request(here: Situation, space: SiteSpace) -> SensitivityRequest:
     evaluator = here.evaluator
-    paths = {site.paths: site.name.partition("::")[0] for site in space.groups}
     return SensitivityRequest(
         workload=evaluator.workload,
         search_path=evaluator.search_path,
@@ -182,7 +172,7 @@ def _request(here: Situation, space: SiteSpace) -> SensitivityRequest:
         environment=evaluator.device.environment(evaluator.survey.convolves),
         seed=evaluator.seed,
         steps=evaluator.steps,
-        groups=tuple(GroupPaths(name="" if name == "." else name, paths=path) for path, name in paths.items()),
+        groups=tuple(GroupPaths(name=site.name, paths=site.paths, op=site.op) for site in space.groups),
         precisions=evaluator.device.low_precisions,
         loss_scaling=here.experiment.loss_scaling,
     )

@@ -1,5 +1,6 @@
 """What a search learns from an outcome beyond its figures: quality lost against float32, and who is to blame."""
 
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from ..evaluators.outcome import Direction, Outcome, Place
@@ -17,8 +18,8 @@ class Lessons(Protocol):
         """What the policy lost against float32 with the same seed; None where nobody asks."""
         ...
 
-    def blamed(self, outcome: Outcome) -> tuple[str, ...]:
-        """The sites that a diagnosis named."""
+    def blamed(self, outcome: Outcome, choices: Mapping[str, str]) -> tuple[str, ...]:
+        """The sites that a diagnosis named, of a policy with these choices."""
         ...
 
 
@@ -29,7 +30,7 @@ class FiguresOnly:
         """Nothing."""
         return None
 
-    def blamed(self, outcome: Outcome) -> tuple[str, ...]:
+    def blamed(self, outcome: Outcome, choices: Mapping[str, str]) -> tuple[str, ...]:
         """Nobody."""
         return ()
 
@@ -47,9 +48,10 @@ class OfSites:
         """In the metric's unit, positive is worse."""
         return quality_lost(outcome.quality, self._repeats.qualities[outcome.seed], self._direction)
 
-    def blamed(self, outcome: Outcome) -> tuple[str, ...]:
+    def blamed(self, outcome: Outcome, choices: Mapping[str, str]) -> tuple[str, ...]:
         """The sites that hold the first op that went non-finite."""
-        return blamed_sites(self._space, outcome.first_non_finite)
+        low = {name for name, precision in choices.items() if precision != "float32"}
+        return blamed_sites(self._space, outcome.first_non_finite, low)
 
 
 def lessons_for(advisor: Advisor, repeats: Float32Repeats | None, info: StudyInfo) -> Lessons:
@@ -59,13 +61,16 @@ def lessons_for(advisor: Advisor, repeats: Float32Repeats | None, info: StudyInf
     return FiguresOnly()
 
 
-def blamed_sites(space: SiteSpace, place: Place | None) -> tuple[str, ...]:
-    """The sites that hold the first op that went non-finite, if its diagnosis names a layer.
+def blamed_sites(space: SiteSpace, place: Place | None, low: Collection[str]) -> tuple[str, ...]:
+    """The sites that hold the first op that went non-finite, of those that were low.
 
-    Where the op is none of the layer's own (a gradient's, say), all sites of the layer are meant.
+    Where the op is none of the layer's own (a gradient's, say), all sites of the layer are meant. Where none of
+    these was low, MindSpore may have made one op of several equal ones: those of other layers are meant.
     """
-    if place is None or place.layer is None:
+    if place is None:
         return ()
-    sites = [site for site in space.groups if place.layer in site.paths]
-    exact = [site for site in sites if place.op in ((site.op,) if site.op else site.ops)]
-    return tuple(site.name for site in exact or sites)
+    candidates = [site for site in space.groups if site.name in low]
+    in_layer = [site for site in candidates if place.layer in site.paths]
+    of_op = [site for site in candidates if place.op in ((site.op,) if site.op else site.ops)]
+    exact = [site for site in in_layer if site in of_op]
+    return tuple(site.name for site in exact or in_layer or of_op)

@@ -75,6 +75,7 @@ def expand(space: SiteSpace, price: PriceOf, borders: tuple[tuple[int, int], ...
             )
             for first, second in borders
         ),
+        float32_s=price((0,) * len(parameters)),
     )
 
 

@@ -39,7 +39,7 @@ class Trials:
             for _ in range(done, planned):
                 record = self._try_one(records)
                 if record is None:
-                    display.note(f"{self.info.sampler} has nothing left to try")
+                    display.note(f"{self.info.sampler} has nothing left to try that could be faster than float32")
                     break
                 records.append(record)
                 with uninterrupted():
@@ -65,7 +65,7 @@ class Trials:
                 outcome = self.timing.timed(outcome, proposal.policy, place, records)
         with uninterrupted():
             write_json(outcome, place / "outcome.json")
-            self._tell(proposal.number, outcome)
+            self._tell(proposal, outcome)
         return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
 
     def _known(self, proposal: Proposal) -> Outcome | None:
@@ -77,11 +77,12 @@ class Trials:
         note = f"not trained again: the same policy as trial {earlier}"
         return outcome.model_copy(update={"policy_name": proposal.name, "notes": (*outcome.notes, note)})
 
-    def _tell(self, number: int, outcome: Outcome) -> None:
-        speed = self.info.speed.of(outcome)
+    def _tell(self, proposal: Proposal, outcome: Outcome) -> None:
+        number, speed = proposal.number, self.info.speed.of(outcome)
         if outcome.status == "trained" and outcome.quality is not None and speed is not None:
             self.search.tell(number, outcome.quality, speed, self.lessons.quality_lost(outcome))
         elif outcome.status == "failed":
             self.search.tell_failed(number, outcome.cause or "failed")
         else:
-            self.search.tell_infeasible(number, outcome.cause or "infeasible", self.lessons.blamed(outcome))
+            blamed = self.lessons.blamed(outcome, proposal.choices)
+            self.search.tell_infeasible(number, outcome.cause or "infeasible", blamed)

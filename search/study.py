@@ -8,7 +8,7 @@ parameter at a time, and NSGA-II to random draws.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from ..policies.errors import HalfwiseError
 from .advisors import Advisor, Suggestion
 from .front import Direction, Point
 from .journal import journal_errors, open_journal
-from .propose.optuna_sampler import BLAMED, QUALITY_LOST
+from .propose.optuna_sampler import BLAMED, CHOICES, QUALITY_LOST
 from .setup import Setup, Terms, refuse_changes
 
 Status = Literal["trained", "infeasible", "failed"]
@@ -38,11 +38,15 @@ _CONSTRAINT = "trains"
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A policy to try now; `name` is that of a fixed policy ("O2"), None for a sampler's proposal."""
+    """A policy to try now; `name` is that of a fixed policy ("O2"), None for a sampler's proposal.
+
+    `choices` are the precisions of its sites by name, where the space has sites.
+    """
 
     number: int
     name: str | None
     policy: Policy
+    choices: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class Search:
         for key, value in attributes.items():
             trial.set_user_attr(key, value)
         self._running[number] = (study, trial)
-        return Proposal(number, name, policy)
+        return Proposal(number, name, policy, trial.user_attrs.get(CHOICES, {}))
 
     def _close(self, number: int, status: Status, found: Mapping[str, float | str | list[str]]) -> None:
         """Store what was found, the status last: from then on the next process can close the trial too."""

@@ -52,7 +52,7 @@ class CostModel:
 
     Prices worked out before the search, so a search over them knows the speed of every policy. Borders couple
     two sites each, so a cast that serves several sites is counted for each of them: the price of the compiled
-    table is the one to report.
+    table is the one to report. `float32_s` is what a step of float32 takes where the model is not exact there.
 
     Raises:
         InputError: two sites share a name, or a border does not fit its sites.
@@ -61,6 +61,7 @@ class CostModel:
     constant_s: float
     sites: tuple[Site, ...]
     borders: tuple[Border, ...] = ()
+    float32_s: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse borders that don't fit."""
@@ -105,7 +106,7 @@ class CostModel:
 
     @cached_property
     def _float32_s(self) -> float:
-        return self.step_time_s(self.float32)
+        return self.step_time_s(self.float32) if self.float32_s is None else self.float32_s
 
     def named(self, choices: Sequence[int]) -> dict[str, str]:
         """The choices by the names of sites and precisions."""

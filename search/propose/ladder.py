@@ -38,7 +38,10 @@ class Ladder:
         self._rungs = Rungs(costs, self._features)
 
     def propose(self, tried: Sequence[Tried], rng: np.random.Generator) -> Choices | None:
-        """The untried policy that is expected to add most to the front; None when all have been tried."""
+        """The untried policy that is expected to add most to the front.
+
+        None when none is left that is faster than float32.
+        """
         history = [(trial.choices, trial.quality_lost) for trial in tried if trial.quality_lost is not None]
         weights = self._loss.weights(history)
         hazards = believe(self._features, self._prior.hazard, tried, rng)
@@ -51,9 +54,15 @@ class Ladder:
             return None
         rows = self._features.of(candidates)
         gains = front_gain(self._costs.speedups(candidates), rows @ weights, self._known(tried, weights), worst)
+        if not np.any(gains > 0) and not self._undecided(candidates):
+            return None
         likely = hazards.trains(rows[:, : self._features.single])
         # The last term breaks ties where nothing would be added: what is likelier to train.
         return tuple(candidates[int(np.argmax(gains * likely + 1e-9 * likely))].tolist())
+
+    def _undecided(self, candidates: Ints) -> bool:
+        """Whether any of them is faster than float32, so that trying it may change what is believed."""
+        return bool(np.any(self._costs.speedups(candidates) > 1))
 
     def _known(self, tried: Sequence[Tried], weights: Floats) -> list[tuple[float, float]]:
         """Speed-up and quality lost of what trains, and of what is still running as if it did.
