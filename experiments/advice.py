@@ -27,6 +27,8 @@ from .speed import DEFAULT_ROW
 
 # Where no noise was measured, or less: half a percent of float32's quality.
 LEAST_TOLERANCE = 0.005
+# Beyond this a baseline is worth a warning.
+NOISY = 0.05
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,10 @@ def float32_of(here: Situation, display: Display) -> Float32Repeats | None:
     experiment = here.experiment
     found = float32_repeats(here.evaluator, experiment.loss_scaling, experiment.mode, here.folder / "float32.json")
     display.note(f"float32 differs by {found.relative_noise:.2%} from seed to seed (standard deviation)")
+    if found.relative_noise > NOISY:
+        display.note(
+            "that is much: only larger losses can be told from noise; train longer (`steps`) to see smaller ones"
+        )
     return found
 
 

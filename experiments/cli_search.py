@@ -13,7 +13,9 @@ from .cli_options import home_option, quiet_option
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--study", help="Name of the study; by default the file's `study`, else the file's own name.")
 @click.option("--trials", type=click.IntRange(min=1), help="Number of policies to try, instead of the file's.")
-@click.option("--sampler", help="tpe, nsga2 or random, instead of the file's.")
+@click.option(
+    "--sampler", help="ladder, exhaustive, aimet, bisect, reinforce, tpe, nsga2 or random, instead of the file's."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the file's.")
 @click.option("--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), help="Instead of the file's.")
 @click.option(

@@ -57,11 +57,13 @@ class SiteSpace:
             InputError: a site is missing or unknown, or its choice is not one of its own.
         """
         asked = self._asked(choices)
-        default = _commonest(list(asked.values()))
+        used: set[Precision] = {precision for ops in asked.values() for precision in ops.values()}
+        made = [(precision, _rules(asked, precision)) for precision in sorted(used)]
+        default, rules = min(made, key=lambda each: len(each[1]))
         return Policy(
             default=default,
             low_precision=self.low_precision,
-            layers=_rules(asked, default),
+            layers=rules,
             loss_scaling=self.loss_scaling,
             mode=self.mode,
         )
@@ -104,19 +106,22 @@ def _chosen(group: SiteGroup, choices: Mapping[str, str]) -> Precision:
     raise unknown(f"choice for {group.name}", choices[group.name], group.choices)
 
 
-def _commonest(layers: list[Mapping[str, Precision]]) -> Precision:
-    """The precision that most ops have; of equally many, the one that comes first in the network."""
-    counts: Counter[Precision] = Counter(precision for ops in layers for precision in ops.values())
+def _commonest(ops: Mapping[str, Precision]) -> Precision:
+    """The precision that most ops have; of equally many, the first one."""
+    counts: Counter[Precision] = Counter(ops.values())
     return counts.most_common(1)[0][0]
 
 
 def _rules(asked: _Asked, default: Precision) -> dict[str, RulePrecision]:
-    """The fewest layer rules, from the network down: each layer that differs from what covers it, and odd ops."""
+    """Rules from the network down: each layer that differs from what covers it, and odd ops.
+
+    The network itself gets the default: a rule for it would hold everywhere, and the default for nothing.
+    """
     layers: dict[str, Precision] = {}
     odd: dict[tuple[str, str], Precision] = {}
     for path in sorted(asked, key=lambda path: (path.count(".") + bool(path), path)):
         ops = asked[path]
-        precision = _commonest([ops])
+        precision = _commonest(ops) if path else default
         above = _above(path)
         # An op's rule holds further down too, unless a nearer rule for a whole layer stands in its way.
         ruled = any((place, op) in odd for place in above for op in ops)

@@ -8,7 +8,17 @@ from halfwise.policies import load_policy
 def test_from_a_workload_of_ones_own_to_a_policy_in_ones_own_loop(run_program, examples, tmp_path):
     """Search the example's workload, export the policy written by hand, train with it."""
     home = ("--home", tmp_path / "home")
-    search = ("search", examples / "my_workload.yaml", "--no-levels", "--trials", "3", "--no-mlflow", *home)
+    search = (
+        "search",
+        examples / "my_workload.yaml",
+        "--no-levels",
+        "--trials",
+        "3",
+        "--sampler",
+        "random",
+        "--no-mlflow",
+        *home,
+    )
     run_program("halfwise", *search)
     found = json.loads(run_program("halfwise", "front", "my_workload", "--format", "json", *home))
     trials = {trial["policy"]: trial for trial in found["trials"]}
