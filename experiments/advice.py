@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
@@ -18,6 +17,7 @@ from ..search.samplers import SAMPLERS
 from ..search.site_space import SiteSpace
 from .experiment_file import Experiment
 from .float32_repeats import Float32Repeats, float32_repeats
+from .home import StudyFolder
 from .inspect_policy import float32_table
 from .progress import Display
 from .site_costs import expand, price_of
@@ -42,7 +42,7 @@ class Situation:
     experiment: Experiment
     evaluator: Evaluator
     row: Device | None
-    folder: Path
+    folder: StudyFolder
 
     @property
     def needs_sites(self) -> bool:
@@ -60,7 +60,7 @@ def float32_of(here: Situation, display: Display) -> Float32Repeats | None:
         return None
     display.note("training float32 with three seeds: its spread is the noise that differences must exceed")
     experiment = here.experiment
-    found = float32_repeats(here.evaluator, experiment.loss_scaling, experiment.mode, here.folder / "float32.json")
+    found = float32_repeats(here.evaluator, experiment.loss_scaling, experiment.mode, here.folder.float32_file)
     display.note(f"float32 differs by {found.relative_noise:.2%} from seed to seed (standard deviation)")
     if found.relative_noise > NOISY:
         display.note(
@@ -155,7 +155,7 @@ def _prior(here: Situation, space: SiteSpace, display: Display) -> Prior:
 
 def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensitivity | None:
     """What one float32 run tells of the sites; kept in the study's folder. None where it could not be measured."""
-    file = here.folder / "sensitivity.json"
+    file = here.folder.sensitivity_file
     if file.exists():
         return read_json(Sensitivity, file)
     display.note("looking at the values of one float32 run, and at each layer alone in low precision")
@@ -174,7 +174,7 @@ def _request(here: Situation, space: SiteSpace) -> SensitivityRequest:
         workload=evaluator.workload,
         search_path=evaluator.search_path,
         target=evaluator.device.target,
-        folder=here.folder / "sensitivity",
+        folder=here.folder.path / "sensitivity",
         environment=evaluator.device.environment(evaluator.survey.convolves),
         seed=evaluator.seed,
         steps=evaluator.steps,

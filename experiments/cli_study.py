@@ -44,6 +44,7 @@ def export(study: str, output: Path, rule: str, home: str | None) -> None:
     from ..search.choice import parse_rule
     from .conclusion import annotated
     from .home import Home
+    from .reasons import reasons_of
     from .study_file import StudyFile, criteria_of, point_of, read_records
 
     chooser = parse_rule(rule)
@@ -53,7 +54,8 @@ def export(study: str, output: Path, rule: str, home: str | None) -> None:
     points = [point_of(record, info) for record in records]
     choice = chooser.choose(points, criteria_of(info, points, records))
     record = next(record for record in records if record.number == choice.point.number)
-    save_policy(annotated(info, record, choice.reason), output)
+    reasons = reasons_of(record.policy, folder, records)
+    save_policy(annotated(info, record, choice.reason, reasons), output)
     click.echo(f"{output}: {choice.reason}")
 
 

@@ -1,7 +1,7 @@
 """What a study came to so far, worked out from its finished trials and written into its folder."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from ..search.choice import Best, Criteria
 from ..search.front import Point, pareto_front
 from .figures import FrontPicture, save_front_figure
 from .home import StudyFolder
+from .reasons import reasons_of
 from .records import StudyInfo, StudySummary, TrialRecord
 from .study_file import comparison_of, criteria_of, point_of
 
@@ -26,7 +27,9 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
     _save_figure(info, points, front, best, criteria, folder)
     record = next((record for record in records if best and record.number == best.number), None)
     if record is not None:
-        save_policy(annotated(info, record, reason), folder.best_policy)
+        save_policy(
+            annotated(info, record, reason, reasons_of(record.policy, folder, records)), folder.best_policy
+        )
     return StudySummary(
         points=tuple(points),
         front=front,
@@ -40,8 +43,11 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
     )
 
 
-def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
-    """The trial's policy with where it comes from and what was measured, for a file that people take away."""
+def annotated(info: StudyInfo, record: TrialRecord, reason: str, reasons: Mapping[str, str]) -> Policy:
+    """The trial's policy with where it comes from and what was measured, for a file that people take away.
+
+    `reasons` are those of its rules.
+    """
     outcome, point = record.outcome, point_of(record, info)
     results: dict[str, Any] = {
         "study": info.name,
@@ -58,7 +64,7 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str) -> Policy:
         results["against_float32"] = str(comparison)
     made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
     asked = outcome.evidence.asked_hash if outcome.evidence else None
-    return record.policy.replace(results=results, made_for=made_for, asked_hash=asked)
+    return record.policy.replace(results=results, made_for=made_for, asked_hash=asked, reasons=reasons)
 
 
 def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> pd.DataFrame:

@@ -40,6 +40,16 @@ class StudyFolder:
         return self.path / "journal.log"
 
     @property
+    def float32_file(self) -> Path:
+        """The quality of float32 by seed."""
+        return self.path / "float32.json"
+
+    @property
+    def sensitivity_file(self) -> Path:
+        """What one float32 run said of the sites."""
+        return self.path / "sensitivity.json"
+
+    @property
     def front_table(self) -> Path:
         """Every trial with its quality and speed, as CSV."""
         return self.path / "front.csv"

@@ -74,7 +74,7 @@ def _search(
         refuse_policy(policy, name, survey, device)
     _refuse_bound(experiment, survey)
     evaluator = _evaluator(launch, survey, device, row)
-    here = Situation(experiment, evaluator, row, folder.path)
+    here = Situation(experiment, evaluator, row, folder)
     repeats = float32_of(here, display)
     advisor = make_advisor(here, repeats, display)
     search = Search.create(folder.journal_file, advisor, survey.direction, fixed, _terms(experiment, row))

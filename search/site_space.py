@@ -58,7 +58,7 @@ class SiteSpace:
         """
         asked = self._asked(choices)
         used: set[Precision] = {precision for ops in asked.values() for precision in ops.values()}
-        made = [(precision, _rules(asked, precision)) for precision in sorted(used)]
+        made: list[tuple[Precision, dict[str, RulePrecision]]] = [(p, _rules(asked, p)) for p in sorted(used)]
         default, rules = min(made, key=lambda each: len(each[1]))
         return Policy(
             default=default,

@@ -45,6 +45,13 @@ def test_the_hazard_stays_float32_and_the_rest_goes_low(searched):
     assert dict(policy.layers) == {"::Add": "float32", "square": "float32"}
 
 
+def test_the_policy_says_why(searched):
+    """The rule for the product carries the values of the float32 run that float16 cannot hold."""
+    policy = load_policy(searched[0] / "home" / "small" / "best-policy.yaml")
+    assert "in Mul" in policy.reasons["square"]
+    assert "chance of harm 0.9" in policy.reasons["square"]
+
+
 def test_noise_and_confirmation_are_said_and_kept(searched):
     """The seeds of float32 and of the chosen policy are kept by seed, and the output says what they came to."""
     folder, printed = searched

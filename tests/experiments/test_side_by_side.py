@@ -121,14 +121,14 @@ def test_what_is_not_surely_faster_is_refuted_by_trial_or_choice(records, tmp_pa
 def test_the_policy_file_carries_the_ratio_and_its_interval(records, tmp_path):
     """The file says what was measured; the choice's own measurement takes the place of the trial's."""
     study, trial = info(tmp_path), records[1]
-    assert "against_float32" not in annotated(study, records[0], "because").results
+    assert "against_float32" not in annotated(study, records[0], "because", {}).results
     assert (
-        annotated(study, trial, "because").results["against_float32"]
+        annotated(study, trial, "because", {}).results["against_float32"]
         == f"2.00x float32's speed (2.00 to 2.00), {WORDS}"
     )
     write_json(compared(*[1.5] * 6), trial.folder / COMPARISON_FILE)
     assert (
-        annotated(study, trial, "because").results["against_float32"]
+        annotated(study, trial, "because", {}).results["against_float32"]
         == f"1.50x float32's speed (1.50 to 1.50), {WORDS}"
     )
 
