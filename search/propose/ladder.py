@@ -47,22 +47,22 @@ class Ladder:
         hazards = believe(self._features, self._prior.hazard, tried, rng)
         worst = self._worst_lost(weights)
         rungs = self._rungs.candidates(weights, hazards.chance, worst)
-        candidates = _untried(rungs, tried)
+        candidates = self._worth_trying(rungs, tried)
         if not len(candidates):
-            candidates = _untried(self._rungs.around(rungs), tried)
+            candidates = self._worth_trying(self._rungs.around(rungs), tried)
         if not len(candidates):
             return None
         rows = self._features.of(candidates)
         gains = front_gain(self._costs.speedups(candidates), rows @ weights, self._known(tried, weights), worst)
-        if not np.any(gains > 0) and not self._undecided(candidates):
-            return None
         likely = hazards.trains(rows[:, : self._features.single])
         # The last term breaks ties where nothing would be added: what is likelier to train.
         return tuple(candidates[int(np.argmax(gains * likely + 1e-9 * likely))].tolist())
 
-    def _undecided(self, candidates: Ints) -> bool:
-        """Whether any of them is faster than float32, so that trying it may change what is believed."""
-        return bool(np.any(self._costs.speedups(candidates) > 1))
+    def _worth_trying(self, choices: Ints, tried: Sequence[Tried]) -> Ints:
+        """Those that have not been tried and are faster than float32."""
+        seen = {trial.choices for trial in tried}
+        faster = choices[self._costs.speedups(choices) > 1]
+        return np.array([row for row in faster.tolist() if tuple(row) not in seen], dtype=np.int64)
 
     def _known(self, tried: Sequence[Tried], weights: Floats) -> list[tuple[float, float]]:
         """Speed-up and quality lost of what trains, and of what is still running as if it did.
@@ -79,8 +79,3 @@ class Ladder:
     def _worst_lost(self, weights: Floats) -> float:
         """The loss from which on quality counts for nothing: that of everything low, and never mere noise."""
         return max(float(np.maximum(weights, 0).sum()), 4 * self._noise)
-
-
-def _untried(candidates: Ints, tried: Sequence[Tried]) -> Ints:
-    seen = {trial.choices for trial in tried}
-    return np.array([row for row in candidates.tolist() if tuple(row) not in seen], dtype=np.int64)

@@ -206,7 +206,7 @@ BAD_EXPERIMENTS = {
     "unknown key": ("trails: 3", 2, r"bad\.yaml:3:1: trails: .*trials"),
     "wrong type": ("trials: many", 2, r"bad\.yaml:3:9: trials: .*'many'"),
     "zero trials": ("trials: 0", 2, r"bad\.yaml:3:9: trials: .*0"),
-    "unknown sampler": ("sampler: tpee", 2, r"must be one of tpe, nsga2, random; got 'tpee'"),
+    "unknown sampler": ("sampler: tpee", 2, r"must be one of ladder, .*tpe, nsga2, random; got 'tpee'"),
     "bfloat16 on a CPU": ("precisions: [bfloat16, float32]", 2, r"asks for bfloat16, which CPU does not compute"),
     "unknown layer": (
         "policies: {mine: '{default: float16, layers: {firts: float32}}'}",

@@ -75,7 +75,7 @@ def test_a_confirmation_holds_where_the_mean_loss_is_allowed():
 
 
 def test_a_rule_is_explained_by_the_trial_that_failed_there(tmp_path: Path):
-    """A rule that keeps float32 names the first trial that went non-finite at its layer or op; others have none."""
+    """A rule that keeps float32 names the first trial that went non-finite there; others have none."""
     failed = Outcome(
         policy="",
         digest="d",
