@@ -158,3 +158,9 @@ def test_layers_with_odd_names_are_addressable():
         policy="{default: float32, layers: {on: float16, steps.0: float16}}",
     )
     assert (seen["on"], seen["no"], seen["steps.0"]) == ("Float16", "Float32", "Float16")
+
+
+def test_only_functions_that_compute_in_a_region_are_compiled_apart():
+    """Functions whose ops are in no region's lists are shared, but a user's own of the same name is not."""
+    separated = in_fresh_process("rewrite_jobs:separated_functions")
+    assert separated == {"gelu": True, "isfinite": False, "zeros_like": False, "user's": True}
