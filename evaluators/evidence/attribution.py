@@ -26,7 +26,7 @@ from typing import NamedTuple
 from ...policies.outline import NetworkOutline
 from .asked_graph import AskedGraph, AskedOp
 from .layer_marks import layer_number
-from .step_parts import Direction, direction_of, innermost_mark
+from .step_parts import Direction, directions_of, innermost_mark
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Attribution:
     def __init__(self, graph: AskedGraph, outline: NetworkOutline) -> None:
         self._ops = graph.ops
         self._cells = outline.cells
-        self._directions: list[Direction] = [direction_of(op) for op in graph.ops]
+        self._directions: list[Direction] = directions_of(graph.ops)
         outside = [op.id for op in graph.ops if self._directions[op.id] not in ("forward", "gradient")]
         self._layers = dict.fromkeys(outside, _Layer(None, True))
         self._by_id: dict[str, list[AskedOp]] = defaultdict(list)

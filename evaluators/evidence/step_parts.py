@@ -10,6 +10,26 @@ from .layer_marks import layer_number
 Direction = Literal["forward", "loss", "gradient", "scaling", "update"]
 
 
+def directions_of(ops: Sequence[AskedOp]) -> list[Direction]:
+    """The part of the step of each op, by its id.
+
+    A function that the network and the loss both call (`ops.mean`) may carry the network's positions in the loss
+    as well. The network takes no value of the loss, so what takes one that came out of the network is of the loss.
+    """
+    found: list[Direction] = [direction_of(op) for op in ops]
+    behind: set[int] = set()
+    grown = -1
+    while grown < len(behind):
+        grown = len(behind)
+        for op in ops:
+            taken = [n for n in op.producers if n in behind]
+            if taken and found[op.id] == "forward":
+                found[op.id] = "loss"
+            if found[op.id] == "loss" and (taken or any(found[n] == "forward" for n in op.producers)):
+                behind.add(op.id)
+    return found
+
+
 def direction_of(op: AskedOp) -> Direction:
     """The part of the step: `scaling` is gradients to float32, finite check and loss scale."""
     node = op.node

@@ -33,3 +33,10 @@ def test_shapes_that_depend_on_the_data_train(run_trial):
     outcome = run_trial("awkward_workloads:make_dynamic", "O3")
     assert outcome.status == "trained", outcome.message
     assert outcome.priced is None
+
+
+def test_a_function_of_network_and_loss_is_told_apart(run_trial):
+    """Where both call `ops.mean`, the network's goes low and the loss's stays float32: that is as asked."""
+    outcome = run_trial("awkward_workloads:make_mean_in_loss", "{default: float16}")
+    assert outcome.evidence.mismatches == ()
+    assert outcome.status == "trained", outcome.message

@@ -158,6 +158,35 @@ def _with(kind: type[nn.Cell]) -> Callable[[], Workload]:
     return Awkward
 
 
+class MeanNet(TinyNet):
+    """Calls a function that its loss calls too."""
+
+    def construct(self, x):
+        """(N, 2) to (N, 2)."""
+        y = self.first(x)
+        return self.second(self.norm(y) + ops.mean(y, 1, True))
+
+
+class MeanLoss(nn.Cell):
+    """The mean square of scores less classes, by functions."""
+
+    def construct(self, scores, classes):
+        """(N, 2) and (N,) to one number."""
+        return ops.mean(ops.square(scores - classes.reshape(-1, 1)))
+
+
+class MeanInLoss(Tiny):
+    """A network and a loss that share `ops.mean`."""
+
+    def network(self) -> nn.Cell:
+        """A MeanNet."""
+        return MeanNet()
+
+    def loss(self) -> nn.Cell:
+        """A MeanLoss."""
+        return MeanLoss()
+
+
 class Shrinking(Tiny):
     """Its second batch is smaller than its first."""
 
@@ -180,3 +209,4 @@ make_unknown_batch = _with(UnknownBatchNet)
 make_sorting = _with(SortingNet)
 make_fixed_scores = _with(FixedScores)
 make_shrinking = Shrinking
+make_mean_in_loss = MeanInLoss
