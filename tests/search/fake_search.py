@@ -31,6 +31,13 @@ def start(folder: Path, sampler: str = "random", seed: int = 0, **changes: Any) 
     return Search.create(folder / "journal.log", advisor, **terms)
 
 
+def asked(search: Search) -> Proposal:
+    """The next proposal of a search that has one."""
+    proposal = search.ask()
+    assert proposal is not None
+    return proposal
+
+
 def figures(policy: Policy) -> tuple[float, float]:
     """A made-up quality and speed that depend on the policy alone; low is fast, but costs in body.0."""
     low = sum(rule == "float16" for rule in policy.layers.values())
@@ -42,7 +49,7 @@ def run(search: Search, trials: int) -> list[Proposal]:
     """Ask and tell, one at a time; policies with float16 in body.1 do not train."""
     proposals = []
     for _ in range(trials):
-        proposal = search.ask()
+        proposal = asked(search)
         proposals.append(proposal)
         if proposal.policy.layers.get("body.1") == "float16":
             search.tell_infeasible(proposal.number, "non-finite at step 0")

@@ -9,7 +9,7 @@ from optuna.storages.journal import JournalFileBackend
 from halfwise.search.samplers import SAMPLERS
 from halfwise.search.study import Proposal
 
-from .fake_search import LEVELS, figures, run, small_space, start
+from .fake_search import LEVELS, asked, figures, run, small_space, start
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -34,7 +34,7 @@ def test_a_resumed_search_goes_on_as_if_it_had_never_stopped(tmp_path: Path, sam
     for _ in range(3):
         search = start(tmp_path / "killed", sampler, fixed=LEVELS)
         killed += [str(p.policy) for p in run(search, 8)]
-        search.ask()  # In flight when the process dies.
+        asked(search)  # In flight when the process dies.
     assert killed == whole
     told = start(tmp_path / "killed", sampler, fixed=LEVELS).finished()
     assert [t.policy for t in told if not t.interrupted] == whole
@@ -50,7 +50,7 @@ def test_proposals_depend_on_what_was_told(tmp_path: Path, sampler: str, learns:
         search = start(tmp_path / folder, sampler, fixed=LEVELS)
         texts.append([])
         for _ in range(32):
-            proposal = search.ask()
+            proposal = asked(search)
             quality, speed = figures(proposal.policy)
             search.tell(proposal.number, sign * quality, sign * speed)
             texts[-1].append(str(proposal.policy))

@@ -11,6 +11,8 @@ from halfwise.search.proposers import PROPOSERS, Knowledge, make_proposer
 from halfwise.search.site_space import SiteGroup, SiteSpace
 from halfwise.search.study import Search
 
+from .fake_search import asked
+
 NAMES = ("a", "b", "c")
 
 
@@ -36,10 +38,10 @@ def low_sites(policy) -> set[str]:
 def test_a_blamed_site_is_learnt_through_the_journal(tmp_path: Path) -> None:
     """Everything low comes first; when its failure names a site, it alone stays float32, after a restart too."""
     search = open_search(tmp_path)
-    first = search.ask()
+    first = asked(search)
     assert low_sites(first.policy) == set(NAMES)
     search.tell_infeasible(first.number, "non-finite at step 0", blamed=("b",))
-    assert low_sites(open_search(tmp_path).ask().policy) == {"a", "c"}
+    assert low_sites(asked(open_search(tmp_path)).policy) == {"a", "c"}
 
 
 def test_the_quality_lost_is_what_a_proposer_learns_from(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_every_proposer_goes_on_where_it_stood(tmp_path: Path, name: str) -> Non
         (tmp_path / folder).mkdir()
         search, texts = open_search(tmp_path / folder, name), []
         for number in range(4):
-            proposal = search.ask()
+            proposal = asked(search)
             texts.append(str(proposal.policy))
             lost = 0.2 if "b" in low_sites(proposal.policy) else 0.0
             search.tell(proposal.number, 0.9 - lost, 100.0 + number, quality_lost=lost)

@@ -12,7 +12,7 @@ from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.front import pareto_front
 from halfwise.search.study import INTERRUPTED, Status, Told
 
-from .fake_search import LEVELS, run, small_space, start
+from .fake_search import LEVELS, asked, run, small_space, start
 
 
 def test_the_fixed_policies_come_first_in_their_order(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_the_fixed_policies_come_first_in_their_order(tmp_path: Path) -> None:
 def test_finished_trials_are_read_back(tmp_path: Path) -> None:
     """What was told is what a later process reads: figures, causes, policies, and no stand-in values."""
     search = start(tmp_path)
-    proposals = [search.ask() for _ in range(3)]
+    proposals = [asked(search) for _ in range(3)]
     # What MindSpore and NumPy hand out is no Python float.
     search.tell(0, np.float32(0.5), 120)  # pyright: ignore[reportArgumentType]
     search.tell_infeasible(1, "non-finite at step 0, op Mul of body.3")
@@ -54,7 +54,7 @@ def test_odd_figures_are_refused_and_the_trial_can_still_be_told(
 ) -> None:
     """NaN, infinity and what is no number never reach Optuna; the trial ends as infeasible (case 23)."""
     search = start(tmp_path)
-    number = search.ask().number
+    number = asked(search).number
     told = {"quality": 1.0, "speed": 1.0, figure: value}
     with pytest.raises(HalfwiseError, match=f"trial 0: {figure} must be a finite number, but got"):
         search.tell(number, **told)
@@ -66,7 +66,7 @@ def test_odd_figures_are_refused_and_the_trial_can_still_be_told(
 def test_a_trial_is_told_once(tmp_path: Path) -> None:
     """An unknown trial, or one that is told already, is refused by number."""
     search = start(tmp_path)
-    search.ask()
+    asked(search)
     with pytest.raises(HalfwiseError, match="trial 7 is not running, so nothing can be told of it; running: 0"):
         search.tell(7, 1.0, 1.0)
     search.tell(0, 1.0, 1.0)
@@ -78,7 +78,7 @@ def test_a_trial_is_told_once(tmp_path: Path) -> None:
 def test_trials_may_overlap(tmp_path: Path) -> None:
     """Two trials in flight are different proposals, and may be told in any order."""
     search = start(tmp_path)
-    first, second, third = (search.ask() for _ in range(3))
+    first, second, third = (asked(search) for _ in range(3))
     assert [p.number for p in (first, second, third)] == [0, 1, 2]
     assert second.policy != third.policy
     search.tell(2, 0.2, 2.0)
@@ -89,7 +89,7 @@ def test_trials_may_overlap(tmp_path: Path) -> None:
 def test_a_policy_that_was_told_is_found_again(tmp_path: Path) -> None:
     """The first trial with the same policy shares its score (case 28); a failed trial has none to share."""
     search = start(tmp_path, space=small_space(1, ()), fixed=())
-    policies = [search.ask().policy for _ in range(8)]
+    policies = [asked(search).policy for _ in range(8)]
     assert search.find_told(policies[0]) is None
     search.tell_failed(0, "killed")
     assert search.find_told(policies[0]) is None
@@ -102,19 +102,19 @@ def test_a_policy_that_was_told_is_found_again(tmp_path: Path) -> None:
 
 def test_an_interrupted_trial_is_marked_and_proposed_again(tmp_path: Path) -> None:
     """What ran when the process died fails with that cause, and comes again under a new number."""
-    lost = start(tmp_path).ask()
+    lost = asked(start(tmp_path))
     search = start(tmp_path)
     assert [(t.number, t.status, t.cause, t.interrupted) for t in search.finished()] == [
         (0, "failed", INTERRUPTED, True)
     ]
-    again = search.ask()
+    again = asked(search)
     assert (again.number, again.name, again.policy) == (1, "O0", lost.policy)
 
 
 def test_a_trial_that_was_just_being_told_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before Optuna's own record, the next process closes the trial as it was told."""
     search = start(tmp_path)
-    assert [search.ask().number for _ in range(2)] == [0, 1]
+    assert [asked(search).number for _ in range(2)] == [0, 1]
     with monkeypatch.context() as patch:
         patch.setattr(optuna.Study, "tell", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
