@@ -9,6 +9,7 @@ from ..evaluators.price.device_file import load_devices
 from ..evaluators.price.devices import Device
 from ..evaluators.sensitivity.measure import measure_sensitivity
 from ..evaluators.sensitivity.result import GroupPaths, Sensitivity, SensitivityRequest
+from ..policies import LOW_PRECISIONS
 from ..policies.errors import HalfwiseError, InputError
 from ..search.advisors import Advisor, SamplerAdvisor, SiteAdvisor
 from ..search.propose.prior import Prior
@@ -22,7 +23,7 @@ from .inspect_policy import float32_table
 from .progress import Display
 from .site_costs import expand, price_of
 from .sites_of import sites_of
-from .space_of import LOW_PRECISIONS, layer_groups, low_precisions_of, space_of
+from .space_of import layer_groups, low_precisions_of, space_of
 from .speed import DEFAULT_ROW
 
 # Where no noise was measured, or less: half a percent of float32's quality.

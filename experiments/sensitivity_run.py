@@ -9,7 +9,7 @@ from ..evaluators.process import Limits
 from ..evaluators.sensitivity.measure import measure_sensitivity
 from ..evaluators.sensitivity.result import GroupPaths, Sensitivity, SensitivityRequest
 from ..evaluators.survey_result import Survey, SurveyRequest
-from .space_of import TIED_FROM, tied_blocks
+from .space_of import layer_groups
 from .workloads import resolve_reference
 
 _LIMITS = Limits(time_s=3600, memory_bytes=16 << 30)
@@ -51,10 +51,7 @@ def sensitivity_of(workload: str, steps: int | None = None, seed: int = 1) -> Se
 
 def groups_of(survey: Survey) -> tuple[GroupPaths, ...]:
     """Every layer that computes floats, repeated blocks tied where a search would tie them by itself."""
-    layers = [cell for cell in survey.cells if cell.has_choice]
-    if len(layers) > TIED_FROM:
-        return tuple(GroupPaths(name=group.name, paths=group.paths) for group in tied_blocks(layers))
-    return tuple(GroupPaths(name=cell.path, paths=(cell.path,)) for cell in layers)
+    return tuple(GroupPaths(name=group.name, paths=group.paths) for group in layer_groups(survey))
 
 
 def _with_missing(found: Sensitivity, device: DeviceFacts) -> Sensitivity:

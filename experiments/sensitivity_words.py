@@ -3,13 +3,11 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_args
 
 from ..evaluators.sensitivity.result import Sensitivity
-from ..policies import FORMATS, LowPrecision
+from ..policies import FORMATS, LOW_PRECISIONS, LowPrecision
 from ..policies.rules import Belief, GroupStatistics, believe
 
-PRECISIONS: tuple[LowPrecision, ...] = get_args(LowPrecision)
 _COLUMNS = ("group", "float16", "bfloat16", "largest", "headroom", "lost", "moved", "why not float16")
 _LEGEND = (
     "float16, bfloat16: probability of harm, worked out by rules from the figures; never a measured frequency.",
@@ -70,7 +68,7 @@ def largest(group: GroupStatistics) -> float:
 
 
 def _row(group: GroupStatistics) -> Row:
-    return Row(group, {precision: believe(group, precision) for precision in PRECISIONS})
+    return Row(group, {precision: believe(group, precision) for precision in LOW_PRECISIONS})
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -84,7 +82,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     ]
     return (
         row.name,
-        *(f"{row.beliefs[precision].probability:.3f}" for precision in PRECISIONS),
+        *(f"{row.beliefs[precision].probability:.3f}" for precision in LOW_PRECISIONS),
         f"{value:.3g}",
         headroom,
         f"{max(lost):.1%}" if lost else "",

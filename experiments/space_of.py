@@ -2,19 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import get_args
 
 from ..evaluators.device_facts import DeviceFacts
 from ..evaluators.survey_result import Survey, SurveyedCell
-from ..policies import LowPrecision, Policy, RulePrecision, region_of, resolve
+from ..policies import LOW_PRECISIONS, LowPrecision, Policy, RulePrecision, region_of, resolve
 from ..policies.errors import InputError
 from ..search.space import LayerGroup, SearchSpace
 from .experiment_file import Experiment, Tie
 
 # Repeated blocks are tied by themselves in networks with more layers than this.
 TIED_FROM = 24
-
-LOW_PRECISIONS: tuple[LowPrecision, ...] = get_args(LowPrecision)
 
 
 def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> SearchSpace:

@@ -9,7 +9,7 @@ from .loss_scaling import DynamicLossScaling, LossScaling, NoLossScaling, Static
 from .ops import GRAPH_NAMES, OP_CLASSES
 from .outline import CellOutline, NetworkOutline
 from .policy import Mode, OpLists, Policy
-from .precision import FORMATS, LowPrecision, NumberFormat, Precision, RulePrecision
+from .precision import FORMATS, LOW_PRECISIONS, LowPrecision, NumberFormat, Precision, RulePrecision
 from .regions import Region, region_of
 from .resolve import Assignment, idle_rules, resolve
 from .text import parse_policy
@@ -18,6 +18,7 @@ __all__ = [
     "BUILTIN",
     "FORMATS",
     "GRAPH_NAMES",
+    "LOW_PRECISIONS",
     "OP_CLASSES",
     "Assignment",
     "CellOutline",

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 Precision = Literal["float32", "float16", "bfloat16"]
 LowPrecision = Literal["float16", "bfloat16"]
 RulePrecision = Literal["float32", "float16", "bfloat16", "auto"]
+
+LOW_PRECISIONS: tuple[LowPrecision, ...] = get_args(LowPrecision)
 
 
 @dataclass(frozen=True)

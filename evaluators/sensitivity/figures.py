@@ -2,18 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
-from ...policies.precision import FORMATS, LowPrecision
+from ...policies.precision import FORMATS, LOW_PRECISIONS, LowPrecision
 
 # A rounding error of more than this share of what varies is a loss of detail.
 _DETAIL = 0.05
 # Float32 itself holds no larger whole numbers one by one.
 _LARGEST_COUNT = 2.0**24
 _FLOAT16 = FORMATS["float16"]
-_LOW = get_args(LowPrecision)
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,9 @@ def figures(values: np.ndarray, loss_scale: float = 1.0, detail: bool = False) -
     sizes = np.abs(unscaled[np.isfinite(unscaled)])
     exponents = np.frexp(sizes[sizes > 0])[1] - 1
     first = int(exponents.min()) if exponents.size else 0
-    lost = {precision: detail_lost(values, precision) for precision in _LOW} if detail else {}
+    lost: dict[LowPrecision, float | None] = (
+        {precision: detail_lost(values, precision) for precision in LOW_PRECISIONS} if detail else {}
+    )
     return Figures(
         largest=float(sizes.max()) if sizes.size else 0.0,
         beyond_float16=float(np.mean(sizes > _FLOAT16.max)) if sizes.size else 0.0,
