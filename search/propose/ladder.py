@@ -28,7 +28,11 @@ class Ladder:
     """
 
     def __init__(self, costs: CostModel, noise: float, prior: Prior | None = None, seed: int = 0) -> None:
-        """Nothing is tried yet."""
+        """Nothing is tried yet.
+
+        Raises:
+            InputError: too many sites border on each other for an exact solution.
+        """
         self._costs = costs
         self._noise = noise
         pairs = tuple((border.first, border.second) for border in costs.borders)

@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from ...policies.errors import InputError
 from .additive_loss import Features
 from .arrays import Floats, Ints
 from .cost_model import CostModel
@@ -20,11 +21,20 @@ class Rungs:
     """Solves one cost model under changing beliefs; the order of the solution is worked out once."""
 
     def __init__(self, costs: CostModel, features: Features) -> None:
-        """`features` are those of the cost model."""
+        """`features` are those of the cost model.
+
+        Raises:
+            InputError: too many sites border on each other for an exact solution.
+        """
         self._costs = costs
         self._features = features
         self._solver = Elimination(costs.sizes, tuple((border.first, border.second) for border in costs.borders))
         self._everything = _all_choices(costs.sizes) if prod(costs.sizes) <= _SMALL else None
+        if self._everything is None and not self._solver.feasible:
+            raise InputError(
+                f"the ladder cannot solve this network exactly: too many of its {len(costs.sites)} sites pass "
+                "values to each other; take sampler tpe, or tie repeated blocks (`tie: blocks`)"
+            )
         worth, caution = np.meshgrid(_TIME_WORTH, _CAUTIONS, indexing="ij")
         self._worth = worth.ravel() / costs.step_time_s(costs.float32)
         self._caution = caution.ravel()
