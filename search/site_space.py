@@ -57,8 +57,7 @@ class SiteSpace:
             InputError: a site is missing or unknown, or its choice is not one of its own.
         """
         asked = self._asked(choices)
-        used: set[Precision] = {precision for ops in asked.values() for precision in ops.values()}
-        made: list[tuple[Precision, dict[str, RulePrecision]]] = [(p, _rules(asked, p)) for p in sorted(used)]
+        made: list[tuple[Precision, dict[str, RulePrecision]]] = [(p, _rules(asked, p)) for p in _defaults(asked)]
         default, rules = min(made, key=lambda each: len(each[1]))
         return Policy(
             default=default,
@@ -104,6 +103,13 @@ def _chosen(group: SiteGroup, choices: Mapping[str, str]) -> Precision:
         if allowed == choices[group.name]:
             return allowed
     raise unknown(f"choice for {group.name}", choices[group.name], group.choices)
+
+
+def _defaults(asked: _Asked) -> list[Precision]:
+    """What the default may be: it is the network's own precision too, and a layer holds one low precision."""
+    used: set[Precision] = {"float32", *(precision for ops in asked.values() for precision in ops.values())}
+    own = set(asked.get("", {}).values()) - {"float32"}
+    return sorted(precision for precision in used if precision == "float32" or own <= {precision})
 
 
 def _commonest(ops: Mapping[str, Precision]) -> Precision:

@@ -73,6 +73,19 @@ def test_one_exception_is_one_rule():
     assert dict(policy.layers) == {"blocks.0.attention::Mul": "float32"}
 
 
+def test_the_network_and_its_layers_may_differ_in_low_precision():
+    """The network's own op in bfloat16 and a layer in float16 are said without asking one layer for both."""
+    sites = space(whole("", "MatMul"), single("a", "Softmax", ("Softmax",)), single("b", "Softmax", ("Softmax",)))
+    policy = sites.policy({".": "bfloat16", "a::Softmax": "float16", "b::Softmax": "float16"})
+    outline = NetworkOutline(tuple(CellOutline(path, (), ("nn.Cell",)) for path in ("", "a", "b")))
+    asked = {a.path: asked_ops(a, policy).precisions for a in resolve(policy, outline)}
+    assert (asked[""]["MatMul"], asked["a"]["Softmax"], asked["b"]["Softmax"]) == (
+        "bfloat16",
+        "float16",
+        "float16",
+    )
+
+
 def test_tied_layers_share_the_choice():
     """A group of several layers gives each of them its rule."""
     tied = SiteGroup("blocks.*.mlp", ("blocks.0.mlp", "blocks.1.mlp"), None, ("MatMul",), LOW)
