@@ -11,7 +11,7 @@ from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Finite
 from ..policies import BUILTIN, LossScaling, Mode
-from ..policies.errors import HalfwiseError
+from ..policies.errors import HalfwiseError, InputError
 
 REPEATS = 3
 # Quality can repeat exactly, where it counts few samples; a spread of nothing would make every difference matter.
@@ -42,10 +42,11 @@ def float32_repeats(evaluator: Evaluator, loss_scaling: LossScaling, mode: Mode,
     """Train float32 with some seeds, or read what an earlier start of the study has kept in `file`.
 
     Raises:
+        InputError: the study was started with another seed.
         HalfwiseError: float32 does not train with one of the seeds: there is nothing to compare policies with.
     """
     if file.exists():
-        return read_json(Float32Repeats, file)
+        return _kept(file, evaluator.seed)
     policy = BUILTIN["O0"].replace(mode=mode, loss_scaling=loss_scaling)
     qualities: dict[int, float] = {}
     for seed in _seeds(evaluator.seed):
@@ -58,6 +59,16 @@ def float32_repeats(evaluator: Evaluator, loss_scaling: LossScaling, mode: Mode,
         qualities[seed] = outcome.quality
     found = Float32Repeats(qualities=qualities)
     write_json(found, file)
+    return found
+
+
+def _kept(file: Path, seed: int) -> Float32Repeats:
+    found = read_json(Float32Repeats, file)
+    if min(found.qualities) != seed:
+        raise InputError(
+            f"this study was started with seed {min(found.qualities)}, not {seed}: go on with that one, or start "
+            "a study under another name"
+        )
     return found
 
 

@@ -94,3 +94,13 @@ def test_a_tolerance_below_the_noise_is_refused(searched):
     assert result.returncode == 2
     assert "tolerance 0.0001 is below the noise: float32 itself differs by" in result.stderr
     assert "give at least 0." in result.stderr
+
+
+def test_another_seed_is_refused(searched):
+    """Another seed than the study was started with is refused with both, and what was kept stays."""
+    folder, _ = searched
+    before = (folder / "home" / "small" / "float32.json").read_text()
+    result = search(folder, EXPERIMENT, "--seed", "5")
+    assert result.returncode == 2
+    assert "this study was started with seed 1, not 5" in result.stderr
+    assert (folder / "home" / "small" / "float32.json").read_text() == before
