@@ -6,8 +6,8 @@ from math import prod
 import numpy as np
 import pandas as pd
 
+from ...policies.precision import LOW_PRECISIONS
 from .devices import FusedCasts
-from .precision_width import LOW
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,14 @@ class _Fusion:
             self._gone[behind] = True
 
     def _widens(self, row: int) -> bool:
-        return bool(self._is_cast[row]) and self._inputs[row][0] in LOW and self._output[row] == "float32"
+        return (
+            bool(self._is_cast[row]) and self._inputs[row][0] in LOW_PRECISIONS and self._output[row] == "float32"
+        )
 
     def _narrows(self, row: int) -> bool:
-        return bool(self._is_cast[row]) and self._inputs[row][0] == "float32" and self._output[row] in LOW
+        return (
+            bool(self._is_cast[row]) and self._inputs[row][0] == "float32" and self._output[row] in LOW_PRECISIONS
+        )
 
 
 def _consumers(ids: pd.Series, producers: list[tuple[int, ...]]) -> list[list[int]]:

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ...policies.errors import InputError
+from ...policies.precision import LOW_PRECISIONS
 from .devices import Device
-from .precision_width import LOW, WIDTHS
+from .precision_width import WIDTHS
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def _saved(table: pd.DataFrame) -> tuple[int, Mapping[str, int]]:
     copies, by_precision = 0, defaultdict(int)
     for number, kept in saved.items():
         row = rows[number]
-        if row.is_cast and row.parameters and row.output_precision in LOW:
+        if row.is_cast and row.parameters and row.output_precision in LOW_PRECISIONS:
             copies += kept
         elif row.output_precision is not None:
             by_precision[row.output_precision] += kept
