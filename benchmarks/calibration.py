@@ -65,10 +65,17 @@ def _workload_figures(folder: Path, workload: str, say: Say) -> tuple[Figure, ..
     row = Device(name="this-cpu", **dict(made.row))
     left_out = f"{len(made.left_out)} kernels without a time"
     say(f"{workload}: calibrated in {time.monotonic() - started:.0f} s, {left_out}")
-    timer = StepTimer(folder, workload, device)
-    float32 = _priced(timer.float32(), row)
-    steps = [_priced(found, row) for found in timer.time_random(FITTING + HELD_OUT, SEED, say)]
-    return figures(workload, float32, steps[:FITTING], steps[FITTING:], say)
+    timed, float32 = StepTimer(folder, workload, device).time_random(FITTING + HELD_OUT, SEED, say)
+    steps = [_priced(found, row) for found in timed]
+    found = figures(workload, _priced(_typical(float32), row), steps[:FITTING], steps[FITTING:], say)
+    for figure in found:
+        say(str(figure))
+    return found
+
+
+def _typical(float32: Sequence[PolicySteps]) -> PolicySteps:
+    """The median of the times that float32 was measured, in each as every policy is: all ratios hang on it."""
+    return sorted(float32, key=lambda steps: steps.least_s)[len(float32) // 2]
 
 
 def _priced(steps: PolicySteps, device: Device) -> Priced:

@@ -23,6 +23,7 @@ from .bench import Say
 STEPS_JOB = "benchmarks.job_calibration:time_steps"
 KERNELS = "kernels.pickle"
 RUNS = 2
+FLOAT32_EVERY = 10
 
 # What overflows in float16 whatever else is chosen stays float32: a step that is skipped has no update to price.
 HAZARDS: Mapping[str, Mapping[str, str]] = {
@@ -90,7 +91,7 @@ class StepTimer:
             runs.append(found.step_cpu_s)
         return PolicySteps(pd.read_pickle(self._folder / "steps" / KERNELS), tuple(runs))
 
-    def float32(self) -> PolicySteps:
+    def time_float32(self) -> PolicySteps:
         """The untouched network, with the loss scaling of the policies: its ops are no matter of precision.
 
         Raises:
@@ -111,13 +112,16 @@ class StepTimer:
             policy = space.policy(choices)
             yield policy.replace(layers={**policy.layers, **HAZARDS[self.workload]})
 
-    def time_random(self, count: int, seed: int, say: Say) -> list[PolicySteps]:
-        """As many policies as asked for; those that do not compile, prove or train every step are drawn again.
+    def time_random(self, count: int, seed: int, say: Say) -> tuple[list[PolicySteps], list[PolicySteps]]:
+        """As many policies as asked for, and float32 again after every tenth: the machine is not always as fast.
+
+        Policies that do not compile, prove or train every step are drawn again.
 
         Raises:
             HalfwiseError: more had to be drawn again than are asked for; the last one's reason is quoted.
         """
         found: list[PolicySteps] = []
+        float32 = [self.time_float32()]
         redrawn: list[str] = []
         for policy in self.random_policies(seed):
             steps = self.time(policy)
@@ -127,8 +131,10 @@ class StepTimer:
                     raise steps.as_error()
             else:
                 found.append(steps)
+                if len(found) % FLOAT32_EVERY == 0:
+                    float32.append(self.time_float32())
             if len(found) == count:
                 break
         words = f", {len(redrawn)} drawn again, the first because: {redrawn[0]}" if redrawn else ""
         say(f"{self.workload}: {count} policies measured{words}")
-        return found
+        return found, float32

@@ -48,3 +48,14 @@ class TimedKernels(_Value):
     left_out: dict[str, str]
     step_s: float
     mindspore_version: str
+
+    def joined(self, other: "TimedKernels") -> "TimedKernels":
+        """Both together; of a kernel that was timed twice the lesser time counts, and it is not left out."""
+        seconds = dict(self.seconds)
+        for kernel, found in other.seconds.items():
+            seconds[kernel] = min(found, seconds.get(kernel, found))
+        left_out = {
+            kernel: why for kernel, why in (self.left_out | other.left_out).items() if kernel not in seconds
+        }
+        step_s = min(self.step_s, other.step_s)
+        return self.model_copy(update={"seconds": seconds, "left_out": left_out, "step_s": step_s})

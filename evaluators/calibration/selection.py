@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ..price.op_costs import unit_of
 from ..price.signature import Signature
@@ -10,8 +11,15 @@ from ..price.signature import Signature
 SIZES_A_KIND = 4
 
 
-def worth_timing(own: Mapping[str, float], general: Mapping[str, float]) -> tuple[Signature, ...]:
-    """What to time, in order: the essentials, a workload's own kernels, then those of the catalogue.
+class WorthTiming(NamedTuple):
+    """Kernels in the order in which to time them: the essentials and a workload's own, then the catalogue's."""
+
+    own: tuple[Signature, ...]
+    general: tuple[Signature, ...]
+
+
+def worth_timing(own: Mapping[str, float], general: Mapping[str, float]) -> WorthTiming:
+    """What to time of a workload's own kernels and of the catalogue's; both hold the work of each.
 
     The essentials tell launch, bandwidth and rates. Of the workload's products and convolutions all are timed, of
     every other kind of kernel four sizes at most, the ends among them; large work first, which decides a step.
@@ -24,7 +32,8 @@ def worth_timing(own: Mapping[str, float], general: Mapping[str, float]) -> tupl
     chosen = [kernel for kernels in kinds.values() for kernel in _of_one_kind(kernels)]
     chosen.sort(key=lambda kernel: -own[str(kernel)])
     more = [kernel for kernel in map(Signature.parse, general) if len(kinds[kernel.kind]) < SIZES_A_KIND]
-    return tuple(dict.fromkeys((*essential, *chosen, *more)))
+    first = dict.fromkeys((*essential, *chosen))
+    return WorthTiming(tuple(first), tuple(kernel for kernel in more if kernel not in first))
 
 
 def convolves(kernel: Signature) -> bool:

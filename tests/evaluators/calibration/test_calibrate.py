@@ -59,6 +59,18 @@ def test_what_there_is_no_time_for_is_left_out(tmp_path: Path):
     assert found.left_out == dict.fromkeys((SMALL, LARGE), "no time was left for it")
 
 
+def test_of_two_times_the_lesser_counts():
+    """A kernel that either pass timed has a time; what no pass reached keeps its reason."""
+    first = TimedKernels(
+        seconds={"a": 3.0, "b": 1.0}, left_out={"c": "x", "d": "y"}, step_s=2, mindspore_version="2"
+    )
+    second = TimedKernels(seconds={"a": 2.0, "c": 5.0}, left_out={"b": "z"}, step_s=1, mindspore_version="2")
+    both = first.joined(second)
+    assert both.seconds == {"a": 2.0, "b": 1.0, "c": 5.0}
+    assert both.left_out == {"d": "y"}
+    assert both.step_s == 1
+
+
 def test_a_workloads_kernels_are_those_of_its_step(tmp_path: Path):
     """Under O3 the casts that the back end puts around its float32 products are there; views are not."""
     request = WorkloadKernelsRequest(
@@ -93,7 +105,7 @@ def test_a_calibration_makes_a_row_that_prices_the_workload(tmp_path: Path):
     device = DeviceFacts("CPU", ("float16",), {}, reference_convolution=False)
     said: list[str] = []
     made = Calibrator(device, tmp_path).calibrate(
-        ("tiny_workloads:make_tiny",), SUPPORT, time.monotonic() + 60, said.append
+        ("tiny_workloads:make_tiny",), SUPPORT, time.monotonic() + 90, said.append
     )
     row = made.row
     assert row.timings is not None
