@@ -5,27 +5,28 @@ import shutil
 from pathlib import Path
 
 import mindspore as ms
-import pandas as pd
 
-from ..policies.ops import family
-from ..policies.rewrite import read_outline
 from ..policies.text import parse_policy
+from .compile_failure import DoesNotCompile
 from .device import use_device
-from .evidence import mark_layers, read_kernel_table, read_op_table
-from .graph_dump import dumped_graphs
+from .dumped_step import run_dumped
+from .eager_origin import first_non_finite_layer
 from .outcome import Place
-from .prepared import prepare
+from .prepared import Prepared, prepare
 from .request import DiagnosisRequest
-from .training import as_tensors
-from .value_dump import dump_everything, dumped_ops
+from .value_dump import dump_everything
+from .workload import Batch
 from .workload_reference import load_workload
 
 
 def run_diagnosis(request: DiagnosisRequest) -> Place:
-    """The place completed by layer, op and direction, as far as the dump tells; always in graph mode.
+    """The place completed by layer, op and direction, as far as the dump tells; in graph mode where that compiles.
 
-    The trial's weights at that step are read back, so only one step runs. A kernel that the back end put in
-    (a cast, a part of an op) stands for the nearest asked op that feeds it.
+    The trial's weights at that step are read back, so only one step runs. Of what is not finite, only that counts
+    which reached the loss or a gradient. Of a network that only PyNative mode can run, the layer is named.
+
+    Raises:
+        DoesNotCompile: graph mode cannot compile the step, and the policy is for graph mode.
     """
     dump = request.folder / "values"
     try:
@@ -39,49 +40,23 @@ def _diagnose(request: DiagnosisRequest, dump: Path) -> Place:
     dump_everything(dump)
     use_device(request.target, "graph")
     workload = load_workload(request.workload, request.search_path)
-    policy = parse_policy(request.policy).replace(mode="graph")
-    prepared = prepare(workload, policy, request.seed)
+    policy = parse_policy(request.policy)
+    prepared = prepare(workload, policy.replace(mode="graph"), request.seed)
     ms.load_checkpoint(str(request.state), prepared.network)
     prepared.step.scaler.scale_value.set_data(ms.Tensor(request.loss_scale, ms.float32))
     batch = next(itertools.islice(workload.batches(request.seed), request.step, None))
-    mark_layers(prepared.network, dump / "graphs")
-    with dumped_graphs(dump / "graphs"):
-        prepared.step(*as_tensors(batch))[0].asnumpy()
-    bad = next((op for op in dumped_ops(dump) if not op.finite()), None)
-    if bad is None:
+    try:
+        row = run_dumped(prepared, batch, dump).first_non_finite()
+    except DoesNotCompile:
+        if policy.mode == "graph":
+            raise
+        return _in_pynative(prepared, batch, request.place)
+    if row is None:
         return request.place
-    ops = read_op_table(dump / "graphs", read_outline(prepared.network))
-    row = _asked_row(bad.name, read_kernel_table(dump / "graphs"), ops)
-    return request.place if row is None else _completed(request.place, row)
+    return request.place.model_copy(update={name: row[name] for name in ("layer", "op", "direction")})
 
 
-def _completed(place: Place, row: pd.Series) -> Place:
-    return place.model_copy(update={"layer": row["layer"], "op": row["op"], "direction": row["direction"]})
-
-
-def _asked_row(dumped_name: str, kernels: pd.DataFrame, ops: pd.DataFrame) -> pd.Series | None:
-    """The op table's row for a dumped kernel; dumps write "/" in names as "_"."""
-    found = kernels.index[kernels["name"].str.replace("/", "_") == dumped_name]
-    front, seen = list(found), set(found)
-    while front:
-        for kernel in front:
-            row = _row_of(kernels.loc[kernel], kernels, ops)
-            if row is not None:
-                return row
-        # A cast of the back end: its value is that of the op before it.
-        front = [feeder for kernel in front for feeder in kernels.at[kernel, "producers"] if feeder not in seen]
-        seen.update(front)
-    return None
-
-
-def _row_of(kernel: pd.Series, kernels: pd.DataFrame, ops: pd.DataFrame) -> pd.Series | None:
-    """The op that a kernel was matched with, else the only one left that it can be for."""
-    if kernel["asked_id"] is not None:
-        return ops.loc[kernel["asked_id"]]
-    if kernel["is_cast"]:
-        return None
-    left = ops[(ops["op"] == family(kernel["op"])) & ~ops["id"].isin(set(kernels["asked_id"].dropna()))]
-    left = left[left["output_shapes"] == kernel["output_shapes"]]
-    if len(left) > 1:
-        left = left[left["output_precision"] == kernel["output_precision"]]
-    return left.iloc[0] if len(left) and left["layer"].nunique(dropna=False) == 1 else None
+def _in_pynative(prepared: Prepared, batch: Batch, place: Place) -> Place:
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    layer = first_non_finite_layer(prepared.network, [ms.Tensor(array) for array in batch.inputs])
+    return place if layer is None else place.model_copy(update={"layer": layer, "direction": "forward"})

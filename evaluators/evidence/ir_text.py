@@ -17,7 +17,7 @@ _ROOT_PARAMETER = re.compile(r"^(%para\d+_[^:]*): (<.*>)")
 _NODE = re.compile(r"^  (?:%(?P<number>\d+)\(.*?\) = (?P<op>%\d+(?:\[.*?\])?|[^(]*)|(?P<return>Return))\(")
 _NODE_START = re.compile(r"^  (%\d+\(|Return\()")
 _FULL_NAME = re.compile(r"^      # Fullname with scope: \((.*)\)$")
-_POSITION = re.compile(r"^      # In file (.+?):(\d+)[^/]*/(.*)$")
+_POSITION = re.compile(r"^      # In file (.+?):(\d+)(?:~\d+)?(?:, (\d+~\d+))?[^/]*/(.*)$")
 _CALLED = re.compile(r"@(?!FuncUnion\()([^\s,()\[\]]+)")
 _UNIQUE_ID = re.compile(r'\{unique_id: "(\d+)"|, unique_id: "(\d+)"')
 _FORWARD_ID = re.compile(r'forward_unique_id: "(\d+)"')
@@ -25,10 +25,11 @@ _FORWARD_ID = re.compile(r'forward_unique_id: "(\d+)"')
 
 @dataclass(frozen=True)
 class Position:
-    """One step of the way to an op through the source: file, line and the text there."""
+    """One step of the way to an op through the source: file, line, columns such as "15~41", and the line."""
 
     file: str
     line: int
+    columns: str
     code: str
 
 
@@ -164,7 +165,7 @@ def _stacks(lines: Iterable[str]) -> list[tuple[Position, ...]]:
     for line in lines:
         found = _POSITION.match(line)
         if found:
-            stacks[-1].append(Position(found[1], int(found[2]), found[3]))
+            stacks[-1].append(Position(found[1], int(found[2]), found[3] or "", found[4]))
         elif line.startswith("      # Corresponding"):
             stacks.append([])
     return [tuple(stack) for stack in stacks]

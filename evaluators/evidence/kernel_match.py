@@ -124,12 +124,12 @@ def _built(kernel: Kernel) -> str | None:
 
 
 def _built_from_several(ops: Iterable[AskedOp], kernels: Iterable[Kernel]) -> set[str]:
-    """The asked ops that the back end builds from more than one kernel each."""
+    """The asked ops that the back end builds from more than one kernel each; casts do not count."""
     asked, made = defaultdict(int), defaultdict(int)
     for op in ops:
         asked[op.node.op] += 1
     for kernel in kernels:
-        made[_built(kernel)] += 1
+        made[_built(kernel)] += kernel.op != "Cast"
     return {op for op, count in made.items() if op is not None and count > asked[op]}
 
 

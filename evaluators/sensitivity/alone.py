@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+from mindspore import ops
 
 from ...policies import LowPrecision, Policy, RulePrecision
 from ...policies.errors import HalfwiseError
 from ...policies.rewrite import apply
 from ...policies.rules import AloneEffect
+from ..dropout import without_dropout
 from ..prepared import Prepared
 from ..training import as_tensors
 from ..workload import Batch
@@ -56,7 +57,7 @@ class AlonePasses:
         self._rules: dict[str, RulePrecision] = {path or ".": "float32" for path in paths}
         self._loss_scale = loss_scale
         self._seed = seed
-        _without_dropout(self._network)
+        without_dropout(self._network)
         self._parameters = self._network.trainable_params()
         self._state = {p: p.asnumpy().copy() for p in self._network.get_parameters() if not p.requires_grad}
         self.passes = 0
@@ -112,12 +113,6 @@ class AlonePasses:
         outputs = ops.mixed_precision_cast(ms.float32, self._network(*data[:inputs]))
         loss = self._step.loss(outputs, *data[inputs:]).astype(ms.float32)
         return loss * scale, loss
-
-
-def _without_dropout(network: nn.Cell) -> None:
-    for _, cell in network.cells_and_names():
-        if isinstance(cell, (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)):
-            cell.set_train(False)
 
 
 def _distance(found: _Step, base: _Step) -> float:

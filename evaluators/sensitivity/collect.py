@@ -21,7 +21,7 @@ from ..evidence import mark_layers, read_kernel_table, read_op_table, remove_mar
 from ..graph_dump import dumped_graphs
 from ..prepared import Prepared
 from ..training import as_tensors
-from ..value_dump import DumpedOp, dumped_tensors, forget_dumped
+from ..value_dump import DumpedOp, dumped_tensors, forget_dumped, read_dumped
 from ..workload import Batch, Workload
 from .figures import Figures, figures
 from .summed_length import summed_length
@@ -186,7 +186,7 @@ class _Reader:
         if tensor.index > 0 and OP_CLASSES.get(key.op) in _OWN_FLOAT32:
             return
         gradient = key.direction == "gradient"
-        values = np.load(tensor.file)
+        values = read_dumped(tensor.file)
         if values.dtype.kind != "f" or (gradient and tensor.side == "input"):
             return
         own = [weights[name] for name in row["parameters"] if name in weights]

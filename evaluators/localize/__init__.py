@@ -1,0 +1,1 @@
+"""Where a policy's training step leaves its float32 twin: the same weights and batch, compared op by op."""
