@@ -10,6 +10,7 @@ from halfwise.policies.errors import HalfwiseError
 from . import calibration, convolution, demo, evidence, prices, process, speed, training, what_if
 from .bench import Bench
 from .search import entry as search
+from .search import search_time, workloads
 
 BENCHES = (
     process.BENCH,
@@ -22,6 +23,8 @@ BENCHES = (
     speed.BENCH,
     calibration.BENCH,
     search.BENCH,
+    workloads.BENCH,
+    search_time.BENCH,
 )
 
 

@@ -28,8 +28,8 @@ class Metric:
 class Place(_Value):
     """Where a trial went non-finite: the first step from which on it stayed so, and the first op in it.
 
-    Op is None where the diagnosis could not tell. The layer "" is the network itself; an op outside of it, such
-    as one of the loss, has None.
+    Op is None where the diagnosis could not tell; with a direction, it told the layer. The layer "" is the network
+    itself; an op outside of it, such as one of the loss, has None.
     """
 
     step: int
@@ -42,6 +42,8 @@ class Place(_Value):
         words = f"step {self.step}"
         if self.op is not None:
             words += f", op {self.op} of {self._owner}"
+        elif self.direction is not None:
+            words += f", in {self._owner}"
         if self.direction is not None:
             words += f" ({self.direction})"
         return words
@@ -104,15 +106,18 @@ class StepTime(_Value):
 
 
 class Outcome(_Value):
-    """What one policy came to in one short training.
+    """What one policy came to in one training, which may have gone on after a first end.
 
     `status` is "trained" (quality and speed were measured), "infeasible" (it does not train, or needs more memory
     than it may: `cause` says which) or "failed" (it did not run to its end: raised, hung, killed, out of memory).
     Figures that were not reached are None. Loss entries are None at steps where the loss was not finite.
 
+    `left_float32` is the first op that leaves float32's values, looked for where a failure names no op.
     `against_float32` is the speed against a float32 twin, where that was measured, and `float32_samples_per_s`
     what it is a multiple of: the speed of the study's float32 trial. `least_memory_bytes` is what a step needs at
-    least, by its price.
+    least, by its price. `quality` is that after the last step; `quality_by_steps` has it at every length at which
+    the training stood still. `steps_run` is what the trial cost, diagnosis included: 0 where it shares another's
+    outcome.
     """
 
     schema_version: Literal["halfwise/outcome/1"] = "halfwise/outcome/1"
@@ -126,9 +131,12 @@ class Outcome(_Value):
     cause: str | None = None
     message: str | None = None
     first_non_finite: Place | None = None
+    left_float32: Place | None = None
     metric: str
     direction: Direction
     quality: Finite | None = None
+    quality_by_steps: dict[int, Finite] = {}
+    steps_run: int = 0
     losses: tuple[Finite | None, ...] = ()
     loss_scales: tuple[Finite, ...] = ()
     updates_applied: int = 0
@@ -160,4 +168,47 @@ class Outcome(_Value):
             "layers",
             "low_precision_layers",
         )
-        return other.model_copy(update={name: getattr(self, name) for name in own})
+        return other.model_copy(update={name: getattr(self, name) for name in own}).shared()
+
+    @property
+    def blamed_place(self) -> Place | None:
+        """The place to blame a failure on: where it went non-finite, else where it first left float32."""
+        place = self.first_non_finite
+        return self.left_float32 if place is None or (place.op is None and self.left_float32) else place
+
+    def shared(self) -> "Outcome":
+        """The same outcome for a trial that did not train itself: it cost nothing."""
+        return self.model_copy(update={"steps_run": 0})
+
+    def going_on_from(self, earlier: "Outcome") -> "Outcome":
+        """This outcome of a training that went on, with what the earlier one cost and found.
+
+        Measured speeds stay those of the first length: others were held against them.
+        """
+        return self.model_copy(
+            update={
+                "quality_by_steps": {**earlier.quality_by_steps, **self.quality_by_steps},
+                "steps_run": earlier.steps_run + self.steps_run,
+                "trial_time_s": (earlier.trial_time_s or 0) + (self.trial_time_s or 0),
+                "step_time": earlier.step_time,
+                "throughput_samples_per_s": earlier.throughput_samples_per_s,
+                "against_float32": earlier.against_float32,
+                "float32_samples_per_s": earlier.float32_samples_per_s,
+            }
+        )
+
+    @property
+    def steps(self) -> int:
+        """How many steps it was trained for, skipped updates included."""
+        return len(self.losses)
+
+    def quality_lost(self, float32: "Outcome", steps: int | None = None) -> float | None:
+        """What was lost against float32 of the same seed after as many steps, by default all: positive is worse.
+
+        In the metric's unit, whichever way it runs; None where one of the two has no quality at this length.
+        """
+        length = self.steps if steps is None else steps
+        own, theirs = self.quality_by_steps.get(length), float32.quality_by_steps.get(length)
+        if own is None or theirs is None or self.seed != float32.seed:
+            return None
+        return theirs - own if self.direction == "maximize" else own - theirs

@@ -7,17 +7,21 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, Posit
 
 from ..policies.text import parse_policy
 from .memory_bound import MemoryBound
-from .outcome import Metric, Place
+from .outcome import Metric, Outcome, Place
 from .price.devices import Device
 
 # Where a trial leaves the weights of a step that went wrong, for the diagnosis.
 STATE_FILE = "state-at-failure.ckpt"
+
+# Where a trial leaves all that it takes to train on.
+END_FILE = "state-at-end.npz"
 
 # The op table of a trial's compiled step.
 OPS_FILE = "ops.csv.gz"
 
 # Causes that the caller's process acts upon.
 NOT_APPLIED = "not applied"
+NEVER_MOVED = "loss never moved"
 SAME_TRAINING = "same training as an earlier trial"
 
 Target = Literal["CPU", "GPU", "Ascend"]
@@ -55,7 +59,9 @@ class TrialRequest(WorkloadRequest):
 
     `trained` holds the keys of trainings whose outcome is known: such a policy is not trained again.
     `price_for` is the device that the step is priced on, if any; a policy that needs more memory than
-    `memory_bound` allows is not trained.
+    `memory_bound` allows is not trained. `float32_losses` are the curves that its loss must stay near (see
+    `LossBand`). With `keep_state` the folder holds afterwards what it takes to train on; `goes_on_from` is what
+    the trial that left such a state in the folder came to: it trains on to `steps` in all.
     """
 
     policy: str
@@ -66,6 +72,9 @@ class TrialRequest(WorkloadRequest):
     trained: frozenset[str] = frozenset()
     price_for: Device | None = None
     memory_bound: MemoryBound | None = None
+    float32_losses: tuple[tuple[float, ...], ...] = ()
+    keep_state: bool = False
+    goes_on_from: Outcome | None = None
 
     def identity(self, metric: Metric, mindspore_version: str) -> dict[str, Any]:
         """The fields of an outcome that say which trial it belongs to."""

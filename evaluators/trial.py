@@ -1,8 +1,9 @@
 """The job of a trial's process: build, apply the policy, compile, prove, train, evaluate."""
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,21 @@ from ..policies.resolve import Assignment
 from ..policies.text import parse_policy
 from .compile_failure import DoesNotCompile
 from .device import peak_memory_bytes, use_device
+from .dirty_data import first_dirty
 from .eager_step import Judge, WatchedStep, checked, partial
 from .evidence import SeenCall
 from .float32 import is_float32
+from .loss_band import BandWatch, LossBand
 from .outcome import Outcome, Place, PricedStep
 from .prepared import Prepared, prepare
 from .price import price_memory, price_table
 from .proven_step import ProvenStep, compile_proven
-from .request import NOT_APPLIED, OPS_FILE, SAME_TRAINING, STATE_FILE, TrialRequest
+from .quality import NoQuality, quality_of
+from .request import END_FILE, NOT_APPLIED, OPS_FILE, SAME_TRAINING, STATE_FILE, TrialRequest
+from .saved_state import load_state, save_state
 from .step import Predict
 from .training import Training, train
-from .workload import Workload
+from .workload import Batch, Workload
 from .workload_reference import load_workload
 
 
@@ -51,13 +56,15 @@ def run_trial(request: TrialRequest) -> Outcome:
     use_device(request.target, policy.mode)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, policy, request.seed)
+    if request.goes_on_from is not None:
+        load_state(prepared, request.folder / END_FILE)
     known = request.identity(workload.metric, ms.__version__) | _asked(prepared.assignments)
     try:
         judge = _prove(prepared, workload, policy, request, known)
         if judge is None:
             return Outcome(**known, status="failed", cause=SAME_TRAINING)
         step = _watched(prepared, policy, request, known, judge)
-        training = train(step, workload.batches(request.seed), request.steps)
+        training = train(step, _batches(workload, request), request.steps, _before(request))
     except DoesNotCompile as error:
         return Outcome(**known, status="infeasible", cause="does not compile", message=str(error))
     except NotApplied as error:
@@ -65,9 +72,24 @@ def run_trial(request: TrialRequest) -> Outcome:
     except TooLarge as error:
         return Outcome(**known, status="infeasible", cause=str(error))
     known |= _figures(training, workload.batch_size, request)
-    known |= _judge(training, prepared, workload, request.folder)
+    if request.keep_state and training.cause is None:
+        save_state(prepared, request.folder / END_FILE)
+    known |= _judge(training, prepared, workload, request)
     known |= _bounded(known, request)
     return Outcome(**known, trial_time_s=time.perf_counter() - started)
+
+
+def _batches(workload: Workload, request: TrialRequest) -> Iterator[Batch]:
+    """The batches that were not trained on yet."""
+    done = request.goes_on_from.steps if request.goes_on_from else 0
+    return itertools.islice(workload.batches(request.seed), done, None)
+
+
+def _before(request: TrialRequest) -> Training:
+    """What happened before the first batch; float32 itself is never watched."""
+    watched = not is_float32(parse_policy(request.policy))
+    watch = BandWatch(LossBand(request.float32_losses if watched else ()))
+    return Training.going_on(request.goes_on_from, watch) if request.goes_on_from else Training(watch=watch)
 
 
 def _prove(
@@ -170,6 +192,7 @@ def _figures(training: Training, batch_size: int, request: TrialRequest) -> dict
     step_time = training.step_time()
     done = training.applied + training.skipped
     return {
+        "steps_run": len(training.wall_s),
         "losses": tuple(loss if math.isfinite(loss) else None for loss in training.losses),
         "loss_scales": tuple(training.loss_scales),
         "updates_applied": training.applied,
@@ -181,18 +204,22 @@ def _figures(training: Training, batch_size: int, request: TrialRequest) -> dict
     }
 
 
-def _judge(training: Training, prepared: Prepared, workload: Workload, folder: Path) -> dict[str, Any]:
+def _judge(training: Training, prepared: Prepared, workload: Workload, request: TrialRequest) -> dict[str, Any]:
     """Status, cause and quality; the weights of a step that went wrong are kept for the diagnosis."""
     if training.cause is not None:
         place = None
         if training.first_bad_step is not None:
+            dirty = first_dirty(workload.batches(request.seed), len(training.losses))
+            if dirty is not None:
+                return {"status": "infeasible", "cause": f"{training.cause}: the data are dirty, {dirty}"}
             place = Place(step=training.first_bad_step)
-            ms.save_checkpoint(prepared.network, str(folder / STATE_FILE))
+            ms.save_checkpoint(prepared.network, str(request.folder / STATE_FILE))
         return {"status": "infeasible", "cause": training.cause, "first_non_finite": place}
-    quality = float(workload.evaluate(predictor(prepared.network)))
-    if not math.isfinite(quality):
-        return {"status": "infeasible", "cause": f"{workload.metric.name} is {quality}"}
-    return {"status": "trained", "quality": quality}
+    try:
+        quality = quality_of(workload.evaluate(predictor(prepared.network)), workload.metric.name)
+    except NoQuality as error:
+        return {"status": "infeasible", "cause": str(error)}
+    return {"status": "trained", "quality": quality, "quality_by_steps": {len(training.losses): quality}}
 
 
 def predictor(network: nn.Cell) -> Callable[..., Any]:

@@ -20,11 +20,16 @@ from .experiment_file import Experiment
 from .float32_repeats import Float32Repeats, float32_repeats
 from .home import StudyFolder
 from .inspect_policy import float32_table
+from .kept_experiment import keep_experiment
+from .known_sites import KnownSites, keep_sites
+from .loss_scalings import scaling_chances
+from .op_table_file import save_op_tables
 from .progress import Display
-from .site_costs import expand, price_of
+from .site_prices import site_prices
 from .sites_of import sites_of
 from .space_of import layer_groups, low_precisions_of, space_of
 from .speed import DEFAULT_ROW
+from .warm_start import Newcomer, earlier_study, warm_started, was_started
 
 # Where no noise was measured, or less: half a percent of float32's quality.
 LEAST_TOLERANCE = 0.005
@@ -50,15 +55,22 @@ class Situation:
         """Whether the experiment's sampler is a searcher over sites."""
         return self.experiment.sampler not in SAMPLERS
 
+    @property
+    def site_row(self) -> Device:
+        """The device that sites are priced on: the default one where speed is measured."""
+        return self.row or load_devices()[DEFAULT_ROW]
+
 
 def float32_of(here: Situation, display: Display) -> Float32Repeats | None:
     """Float32 with several seeds, for searchers over sites: what they learn from is a difference to it.
 
     Raises:
+        InputError: the experiment starts from a study that it cannot start from.
         HalfwiseError: float32 does not train.
     """
     if not here.needs_sites:
         return None
+    _refuse_cold_start(here)
     display.note("training float32 with three seeds: its spread is the noise that differences must exceed")
     experiment = here.experiment
     found = float32_repeats(here.evaluator, experiment.loss_scaling, experiment.mode, here.folder.float32_file)
@@ -114,17 +126,42 @@ def site_advisor(here: Situation, repeats: Float32Repeats, tolerance: float, dis
     experiment, evaluator = here.experiment, here.evaluator
     space = site_space(here)
     display.note(f"{evaluator.survey.workload} on {evaluator.device.target}: {space.describe()}")
-    row = here.row or load_devices()[DEFAULT_ROW]
-    table = float32_table(evaluator.workload, evaluator.search_path, experiment.loss_scaling)
-    costs = expand(space, *price_of(space, evaluator.survey.outline, table, row, evaluator.survey.batch_size))
+    tables = {
+        scaling.label: float32_table(evaluator.workload, evaluator.search_path, scaling)
+        for scaling in (space.loss_scaling, *space.other_loss_scalings)
+    }
+    if not here.folder.float32_ops_file.exists():
+        save_op_tables(tables, here.folder.float32_ops_file)
     known = Knowledge(
-        costs=costs,
+        costs=site_prices(space, evaluator.survey, tables, here.site_row).costs,
         noise=repeats.noise,
         max_quality_lost=tolerance * abs(repeats.qualities[experiment.seed]),
         prior=_prior(here, space, display),
     )
+    if experiment.warm_start is not None:
+        known = warm_started(known, experiment.warm_start, here.folder, _newcomer(here, space), display)
     proposer = make_proposer(experiment.sampler, known, experiment.seed)
-    return SiteAdvisor(experiment.sampler, proposer, space, costs, experiment.seed)
+    return SiteAdvisor(experiment.sampler, proposer, space, known, experiment.seed)
+
+
+def _refuse_cold_start(here: Situation) -> None:
+    """See that the earlier study can be started from, before anything is trained."""
+    study = here.experiment.warm_start
+    if study is not None and not was_started(study, here.folder):
+        earlier_study(study, here.folder, _newcomer(here, site_space(here)))
+
+
+def _newcomer(here: Situation, space: SiteSpace) -> Newcomer:
+    survey = here.evaluator.survey
+    return Newcomer(space, survey.workload, survey.metric)
+
+
+def keep_knowledge(here: Situation, advisor: Advisor, repeats: Float32Repeats | None) -> None:
+    """Keep in the study's folder what answers without new trials are made of, once the study has begun."""
+    keep_experiment(here.experiment, here.evaluator.search_path, here.folder)
+    if isinstance(advisor, SiteAdvisor) and repeats is not None:
+        quality = repeats.qualities[here.experiment.seed]
+        keep_sites(KnownSites.of(advisor, here.evaluator.survey, here.site_row.name, quality), here.folder)
 
 
 def site_space(here: Situation) -> SiteSpace:
@@ -141,17 +178,18 @@ def site_space(here: Situation) -> SiteSpace:
         )
     low = low_precisions_of(experiment, here.evaluator.device)
     return SiteSpace(
-        groups=sites_of(survey.cells, layer_groups(survey, experiment.tie), low, experiment.low_precision),
+        groups=sites_of(survey.cells, layer_groups(survey, experiment.tie), low),
         low_precision=experiment.low_precision,
         loss_scaling=experiment.loss_scaling,
         mode=experiment.mode,
+        other_loss_scalings=experiment.other_loss_scalings,
     )
 
 
 def _prior(here: Situation, space: SiteSpace, display: Display) -> Prior:
     """Each site's chance of harm, as rules see it in one float32 run; flat where that could not be measured."""
     found = _sensitivity(here, space, display)
-    return Prior({} if found is None else {**found.chances(LOW_PRECISIONS)})
+    return Prior({} if found is None else {**found.chances(LOW_PRECISIONS), **scaling_chances(space, found)})
 
 
 def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensitivity | None:
@@ -162,6 +200,7 @@ def _sensitivity(here: Situation, space: SiteSpace, display: Display) -> Sensiti
     display.note("looking at the values of one float32 run, and at each layer alone in low precision")
     try:
         found = measure_sensitivity(_request(here, space), here.evaluator.limits)
+        here.evaluator.spending.add(found.steps_run)
     except HalfwiseError as error:
         display.note(f"no sensitivities, the search starts without: {error}")
         return None

@@ -7,8 +7,11 @@ import click
 
 from ..policies.errors import HalfwiseError
 from .cli_calibrate import calibrate
+from .cli_confirm import confirm
 from .cli_doctor import doctor
+from .cli_localize import localize
 from .cli_policy import check, devices, ops, price
+from .cli_rewrite import rewrite
 from .cli_search import search
 from .cli_sensitivity import sensitivity
 from .cli_study import export, front, ui
@@ -21,7 +24,10 @@ def halfwise(debug: bool) -> None:
     """Find out which parts of a MindSpore network may train in half precision."""
 
 
-for command in (search, front, export, ui, check, price, ops, devices, calibrate, sensitivity, doctor):
+for command in (
+    *(search, front, export, confirm, ui, check, price, ops, devices),
+    *(calibrate, sensitivity, localize, rewrite, doctor),
+):
     halfwise.add_command(command)
 
 

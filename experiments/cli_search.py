@@ -13,6 +13,10 @@ from .cli_options import home_option, quiet_option
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--study", help="Name of the study; by default the file's `study`, else the file's own name.")
 @click.option("--trials", type=click.IntRange(min=1), help="Number of policies to try, instead of the file's.")
+@click.option("--time-limit", metavar="TIME", help="End after this much time, such as 20m or 2h.")
+@click.option("--full-runs", type=float, metavar="X", help="Spend at most X whole trainings' worth of steps.")
+@click.option("--patience", type=int, metavar="N", help="End after N trials in a row that change nothing.")
+@click.option("--rungs", metavar="N", help="Number of lengths of training; 1: all trials are equally long.")
 @click.option(
     "--sampler", help="ladder, exhaustive, aimet, bisect, reinforce, tpe, nsga2 or random, instead of the file's."
 )
@@ -23,6 +27,7 @@ from .cli_options import home_option, quiet_option
 )
 @click.option("--measured", is_flag=True, help="Compare by the speed measured here, instead of a price.")
 @click.option("--max-memory", metavar="SIZE", help="The most memory a policy may need, such as 16GB.")
+@click.option("--warm-start", metavar="STUDY", help="Start from what this earlier study found out.")
 @click.option("--no-levels", is_flag=True, help="Leave out the amp levels O1, O2, O3 and auto.")
 @click.option("--tracking-uri", help="An MLflow server or database; by default the home's own.")
 @click.option("--no-mlflow", is_flag=True, help="Write nothing to MLflow.")
@@ -32,12 +37,17 @@ def search(
     file: Path,
     study: str | None,
     trials: int | None,
+    time_limit: str | None,
+    full_runs: float | None,
+    patience: int | None,
+    rungs: str | None,
     sampler: str | None,
     seed: int | None,
     device: str | None,
     price_for: str | None,
     measured: bool,
     max_memory: str | None,
+    warm_start: str | None,
     no_levels: bool,
     tracking_uri: str | None,
     no_mlflow: bool,
@@ -56,12 +66,17 @@ def search(
 
     changes = {
         "trials": trials,
+        "time_limit": time_limit,
+        "full_runs": full_runs,
+        "patience": patience,
+        "rungs": rungs,
         "sampler": sampler,
         "seed": seed,
         "device": device,
         "levels": False if no_levels else None,
         "speed": {"priced": price_for} if price_for else "measured" if measured else None,
         "max_memory": max_memory,
+        "warm_start": warm_start,
     }
     experiment = load_experiment(file, {name: value for name, value in changes.items() if value is not None})
     place = Home.find(home)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from .cli_options import format_option, home_option
+from ..policies.errors import InputError
+from .cli_options import Share, format_option, home_option
 
 
 @click.command(short_help="Show a study's trials, its front, and the chosen policy.")
@@ -35,28 +36,52 @@ def front(study: str, form: str, home: str | None) -> None:
     show_default=True,
     help="The policy file to write.",
 )
-@click.option("--rule", default="best", show_default=True, help="best, fastest, accurate or trial:N.")
+@click.option("--rule", help="A trial's policy: best (the default), fastest, accurate or trial:N.")
+@click.option(
+    "--min-speedup", type=click.FloatRange(min=1, min_open=True), help="Priced at least so many times float32."
+)
+@click.option("--max-quality-drop", type=Share(), help="Expected to lose no more of float32's quality: 0.5%.")
+@click.option("--price-for", metavar="ROW", help="Priced on this device, not the study's (see halfwise devices).")
+@click.option("--confirm", is_flag=True, help="Train what was only predicted, before it is written.")
 @home_option
-def export(study: str, output: Path, rule: str, home: str | None) -> None:
-    """Write one policy of STUDY to a file for your own training script."""
-    from ..evaluators.json_file import read_json
+def export(
+    study: str,
+    output: Path,
+    rule: str | None,
+    min_speedup: float | None,
+    max_quality_drop: float | None,
+    price_for: str | None,
+    confirm: bool,
+    home: str | None,
+) -> None:
+    """Write one policy of STUDY to a file for your own training script.
+
+    With a speed-up, a drop or a device the study answers from what it has learnt: nothing is trained, unless you
+    --confirm.
+    """
     from ..policies import save_policy
     from ..search.choice import parse_rule
-    from .conclusion import annotated
+    from .exporting import export_answer, export_confirmed, export_trial
     from .home import Home
-    from .reasons import reasons_of
-    from .study_file import StudyFile, criteria_of, point_of, read_records
+    from .prediction import Target
+    from .terminal import make_console, make_display
 
-    chooser = parse_rule(rule)
     folder = Home.find(home).existing_study(study)
-    info = read_json(StudyFile, folder.study_file).info
-    records = read_records(folder)
-    points = [point_of(record, info) for record in records]
-    choice = chooser.choose(points, criteria_of(info, points, records))
-    record = next(record for record in records if record.number == choice.point.number)
-    reasons = reasons_of(record.policy, folder, records)
-    save_policy(annotated(info, record, choice.reason, reasons), output)
-    click.echo(f"{output}: {choice.reason}")
+    asks = min_speedup is not None or max_quality_drop is not None or price_for is not None
+    if asks and rule is not None:
+        raise InputError("--rule names a trial: give it, or --min-speedup, --max-quality-drop and --price-for")
+    if confirm and not asks:
+        raise InputError("--confirm trains an answer: ask with --min-speedup, --max-quality-drop or --price-for")
+    target = Target(min_speedup, max_quality_drop)
+    if not asks:
+        found = export_trial(folder, parse_rule(rule or "best"))
+    elif confirm:
+        found = export_confirmed(folder, target, price_for, make_display(make_console(), quiet=False))
+    else:
+        found = export_answer(folder, target, price_for)
+    save_policy(found.policy, output)
+    first, *rest = found.lines
+    click.echo("\n".join([f"{output}: {first}", *rest]))
 
 
 @click.command(short_help="Serve the MLflow pages of all studies.")

@@ -9,46 +9,62 @@ import pandas as pd
 from ..policies import Policy, save_policy
 from ..policies.errors import HalfwiseError
 from ..search.choice import Best, Criteria
-from ..search.front import Point, pareto_front
+from ..search.front import Point
+from ..search.noise import QualityLost
+from ..search.noisy_front import noisy_front
 from .figures import FrontPicture, save_front_figure
 from .home import StudyFolder
+from .paired import points_of, resolution_of
 from .reasons import reasons_of
 from .records import StudyInfo, StudySummary, TrialRecord
-from .study_file import comparison_of, criteria_of, point_of
+from .remarks import remarks_on
+from .study_file import comparison_of, criteria_of
 
 
-def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
-    """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
-    points = [point_of(record, info) for record in records]
+def findings(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
+    """What the finished trials come to; nothing is written."""
+    points = points_of(records, info, folder)
     criteria = criteria_of(info, points, records)
-    front = pareto_front(points, info.direction)
+    base = criteria.baseline
+    baseline = base if base is not None and base.quality is not None and base.speed is not None else None
+    front = noisy_front(points, resolution_of(info, folder, baseline))
     best, reason = _choose(points, criteria)
-    save_table(info, points, front, folder)
-    _save_figure(info, points, front, best, criteria, folder)
     record = next((record for record in records if best and record.number == best.number), None)
-    if record is not None:
-        save_policy(
-            annotated(info, record, reason, reasons_of(record.policy, folder, records)), folder.best_policy
-        )
     return StudySummary(
         points=tuple(points),
-        front=front,
-        baseline=criteria.baseline,
+        front=front.points,
+        baseline=baseline,
         best=best,
         reason=reason,
         best_policy=folder.best_policy if record else None,
         files=(folder.front_table, folder.front_figure),
         counts=Counter(record.outcome.status for record in records),
         confirmed=record and comparison_of(record),
+        as_good_as=front.as_good_as,
+        remarks=remarks_on(info, folder, records, points, front),
     )
 
 
-def annotated(info: StudyInfo, record: TrialRecord, reason: str, reasons: Mapping[str, str]) -> Policy:
+def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
+    """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
+    summary = findings(info, folder, records)
+    save_table(info, summary, folder)
+    _save_figure(info, summary, criteria_of(info, summary.points, records), folder)
+    record = next((each for each in records if summary.best and each.number == summary.best.number), None)
+    if record is not None and summary.best is not None:
+        reasons = reasons_of(record.policy, folder, records)
+        save_policy(annotated(info, record, summary.best, summary.reason, reasons), folder.best_policy)
+    return summary
+
+
+def annotated(
+    info: StudyInfo, record: TrialRecord, point: Point, reason: str, reasons: Mapping[str, str]
+) -> Policy:
     """The trial's policy with where it comes from and what was measured, for a file that people take away.
 
-    `reasons` are those of its rules.
+    `point` is the trial's own, `reasons` are those of its rules.
     """
-    outcome, point = record.outcome, point_of(record, info)
+    outcome = record.outcome
     results: dict[str, Any] = {
         "study": info.name,
         "trial": record.number,
@@ -58,8 +74,10 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str, reasons: Mappin
         "speed_samples_per_s": point.speed,
         "speed_is": info.speed_label,
         "seed": outcome.seed,
-        "steps": len(outcome.losses),
+        "steps": outcome.steps,
     }
+    if point.quality_lost is not None:
+        results["quality_lost"] = lost_fields(point.quality_lost)
     if (comparison := comparison_of(record) or outcome.against_float32) is not None:
         results["against_float32"] = str(comparison)
     made_for = {"workload": info.workload, "device": info.device, "versions": dict(info.versions)}
@@ -67,34 +85,54 @@ def annotated(info: StudyInfo, record: TrialRecord, reason: str, reasons: Mappin
     return record.policy.replace(results=results, made_for=made_for, asked_hash=asked, reasons=reasons)
 
 
-def front_frame(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> pd.DataFrame:
+def lost_fields(lost: QualityLost) -> dict[str, Any]:
+    """What was lost against float32 with its 95% interval, for files: positive is worse, in the metric's unit."""
+    return {
+        "mean": lost.mean,
+        "low": lost.low,
+        "high": lost.high,
+        "seeds": lost.seeds,
+        "confirmed": lost.confirmed,
+    }
+
+
+def front_frame(info: StudyInfo, summary: StudySummary) -> pd.DataFrame:
     """One row a trial, in the order of trials: figures, place on the front, ratio to float32, cause.
 
     `ratio_low` and `ratio_high` bound the ratio, and `conclusive` says whether they are near enough, where it was
-    measured side by side.
+    measured side by side. `quality_lost` is against float32 on the same seeds and batches, positive is worse, with
+    its 95% interval; `confirmed`: from fresh seeds and a longer training. `as_good_as` is the faster trial of the
+    front that noise cannot tell from this one.
     """
+    points = summary.points
     intervals = [point.against_float32 for point in points]
-    baseline = criteria_of(info, points).baseline
-    on_front = {point.number for point in front}
+    lost = [point.quality_lost for point in points]
+    on_front = {point.number for point in summary.front}
     return pd.DataFrame(
         {
             "trial": [point.number for point in points],
             "policy": [point.name or point.digest for point in points],
             info.metric: [point.quality for point in points],
+            "quality_lost": [each and each.mean for each in lost],
+            "quality_lost_low": [each and each.low for each in lost],
+            "quality_lost_high": [each and each.high for each in lost],
+            "seeds": pd.array([each and each.seeds for each in lost], dtype="Int64"),
+            "confirmed": [each and each.confirmed for each in lost],
             "samples_per_s": [point.speed for point in points],
-            "against_float32": [speed_ratio(point, baseline) for point in points],
+            "against_float32": [speed_ratio(point, summary.baseline) for point in points],
             "ratio_low": [each and each.low for each in intervals],
             "ratio_high": [each and each.high for each in intervals],
             "conclusive": [each and each.conclusive for each in intervals],
             "on_front": [point.number in on_front for point in points],
+            "as_good_as": pd.array([summary.as_good_as.get(point.number) for point in points], dtype="Int64"),
             "cause": [point.cause for point in points],
         }
     )
 
 
-def save_table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point], folder: StudyFolder) -> None:
+def save_table(info: StudyInfo, summary: StudySummary, folder: StudyFolder) -> None:
     """Write front.csv."""
-    front_frame(info, points, front).to_csv(folder.front_table, index=False)
+    front_frame(info, summary).to_csv(folder.front_table, index=False)
 
 
 def speed_ratio(point: Point, baseline: Point | None) -> float | None:
@@ -112,20 +150,13 @@ def _choose(points: Sequence[Point], criteria: Criteria) -> tuple[Point | None, 
     return choice.point, choice.reason
 
 
-def _save_figure(
-    info: StudyInfo,
-    points: Sequence[Point],
-    front: Sequence[Point],
-    best: Point | None,
-    criteria: Criteria,
-    folder: StudyFolder,
-) -> None:
-    baseline = criteria.baseline
+def _save_figure(info: StudyInfo, summary: StudySummary, criteria: Criteria, folder: StudyFolder) -> None:
+    baseline = summary.baseline
     bound = None if baseline is None or baseline.quality is None else criteria.bound(baseline.quality)
     picture = FrontPicture(
-        points=points,
-        front=front,
-        best=best,
+        points=summary.points,
+        front=summary.front,
+        best=summary.best,
         baseline=baseline,
         metric=info.metric,
         direction=info.direction,

@@ -1,80 +1,114 @@
-"""The chosen policy trained again with the other seeds of float32's repeats: does it keep its quality?"""
+"""A policy trained again with fresh seeds and for longer, against float32 likewise: does it keep its quality?"""
 
-import statistics
-from dataclasses import replace
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
-from ..evaluators.outcome import Finite
-from .float32_repeats import Float32Repeats
+from ..evaluators.outcome import Finite, Outcome
+from ..policies import Policy
+from ..policies.errors import HalfwiseError
+from ..search.noise import QualityLost
+from .long_float32 import LongFloat32, longer
 from .records import TrialRecord
 
 # In a trial's folder.
 CONFIRMATION_FILE = "confirmation.json"
 
-# Student's t for a two-sided 95% interval, by degrees of freedom (R. A. Fisher and F. Yates, Statistical Tables).
-_STUDENT_T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776}
-
 
 class Confirmation(BaseModel):
     """Quality lost against float32 by seed, in the metric's unit; None where the policy did not train.
 
-    `allowed` is what may be lost on average.
+    `steps` is the length of each training, `allowed` what may be lost on average, `causes` why a seed did not
+    train, and `steps_trained` all training steps that were run for it.
     """
 
     model_config = ConfigDict(frozen=True)
 
+    steps: int
     quality_lost: dict[int, Finite | None]
     allowed: Finite
+    causes: dict[int, str] = {}
+    steps_trained: int
 
     @property
-    def mean(self) -> float | None:
-        """The mean loss; None if a seed did not train."""
-        known = self._known
-        return statistics.fmean(known) if len(known) == len(self.quality_lost) else None
+    def lost(self) -> QualityLost | None:
+        """The mean loss with its interval; None if a seed did not train."""
+        known = [lost for lost in self.quality_lost.values() if lost is not None]
+        return QualityLost.of_fresh_seeds(known) if len(known) == len(self.quality_lost) else None
 
     @property
     def holds(self) -> bool:
         """Whether every seed trained and the mean loss is allowed."""
-        return self.mean is not None and self.mean <= self.allowed
-
-    def __str__(self) -> str:
-        """Such as "loses 0.0012 of quality on average over 3 seeds (95% interval -0.001 to 0.0034)"."""
-        failed = [seed for seed, lost in self.quality_lost.items() if lost is None]
-        if failed or self.mean is None:
-            return f"does not train with seed {', '.join(map(str, failed))}"
-        half = _STUDENT_T[len(self._known) - 1] * statistics.stdev(self._known) / len(self._known) ** 0.5
-        interval = f"95% interval {self.mean - half:.2g} to {self.mean + half:.2g}"
-        return f"loses {self.mean:.2g} of quality on average over {len(self._known)} seeds ({interval})"
+        lost = self.lost
+        return lost is not None and lost.mean <= self.allowed
 
     @property
-    def _known(self) -> list[float]:
-        return [lost for lost in self.quality_lost.values() if lost is not None]
+    def failure(self) -> str | None:
+        """Such as "does not train with seed 3: non-finite at step 150"; None if every seed trained."""
+        failed = [seed for seed, lost in self.quality_lost.items() if lost is None]
+        if not failed:
+            return None
+        cause = self.causes.get(failed[0], "no cause given")
+        return f"does not train for {self.steps} steps with seed {failed[0]}: {cause}"
+
+    def __str__(self) -> str:
+        """Such as "loses 0.0012 of quality (95% interval -0.001 to 0.0034, 3 fresh seeds), 200 steps each"."""
+        lost = self.lost
+        if lost is None:
+            return self.failure or "was trained with no seed"
+        verdict = "allowed" if self.holds else "too much: allowed"
+        return f"loses {lost}, {self.steps} steps each; {verdict} are {self.allowed:.2g}"
 
 
-def confirm(record: TrialRecord, evaluator: Evaluator, repeats: Float32Repeats, tolerance: float) -> Confirmation:
-    """Train the trial's policy with the other seeds of float32's repeats; what it comes to is kept in its folder.
+def confirm(record: TrialRecord, evaluator: Evaluator, float32: LongFloat32, tolerance: float) -> Confirmation:
+    """Train the trial's policy as float32 was; what it comes to is kept in the trial's folder.
 
-    `tolerance` is relative to float32's quality on the trial's own seed.
+    `tolerance` is relative to float32's quality; less than float32's own spread is never asked for.
+
+    Raises:
+        HalfwiseError: a training did not run to its end, which says nothing of the policy.
     """
-    qualities = {evaluator.seed: record.outcome.quality}
-    for seed in repeats.qualities:
-        if seed not in qualities:
-            again = replace(evaluator, seed=seed)
-            qualities[seed] = again.evaluate(record.policy, None, record.folder / f"seed-{seed}").quality
-    direction = evaluator.survey.direction
-    found = Confirmation(
-        quality_lost={s: quality_lost(q, repeats.qualities[s], direction) for s, q in qualities.items()},
-        allowed=tolerance * abs(repeats.qualities[evaluator.seed]),
-    )
+    found, _ = held_against(record.policy, record.folder, evaluator, float32, tolerance)
     write_json(found, record.folder / CONFIRMATION_FILE)
     return found
 
 
+def held_against(
+    policy: Policy, place: Path, evaluator: Evaluator, float32: LongFloat32, tolerance: float
+) -> tuple[Confirmation, Outcome]:
+    """Train any policy as float32 was, below `place`; with the outcome of its last seed, which carries its price.
+
+    Raises:
+        HalfwiseError: as `confirm`.
+    """
+    direction = evaluator.survey.direction
+    outcomes: list[Outcome] = []
+    lost: dict[int, float | None] = {}
+    causes: dict[int, str] = {}
+    for seed, quality in float32.qualities.items():
+        again = longer(evaluator, seed, float32.steps)
+        outcome = again.evaluate(policy, None, place / f"seed-{seed}")
+        if outcome.status == "failed":
+            raise HalfwiseError(f"seed {seed} did not run to its end: {outcome.cause}: {outcome.message}")
+        outcomes.append(outcome)
+        lost[seed] = quality_lost(outcome.quality, quality, direction)
+        if outcome.quality is None:
+            causes[seed] = outcome.cause or "no cause given"
+            break
+    found = Confirmation(
+        steps=float32.steps,
+        quality_lost=lost,
+        allowed=max(tolerance * abs(float32.mean), float32.spread),
+        causes=causes,
+        steps_trained=sum(outcome.steps_run for outcome in outcomes),
+    )
+    return found, outcomes[-1]
+
+
 def confirmation_of(record: TrialRecord) -> Confirmation | None:
-    """What came of the trial's policy with other seeds, if it was trained with them."""
+    """What came of the trial's policy with fresh seeds, if it was trained with them."""
     file = record.folder / CONFIRMATION_FILE
     return read_json(Confirmation, file) if file.exists() else None
 

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ByteSize,
     ConfigDict,
     Field,
     PositiveInt,
     ValidationError,
+    ValidationInfo,
     WrapValidator,
 )
 
@@ -22,15 +24,32 @@ from ..policies.errors import InputError
 from ..policies.loss_scaling import DynamicLossScaling
 from ..search.proposers import PROPOSERS
 from ..search.samplers import SAMPLERS
+from .duration import Duration
 from .speed import SpeedChoice
 
 SCHEMA = "halfwise/experiment/1"
 
+MOST_RUNGS = 6
+
 Tie = Literal["auto", "blocks", "none"]
 """Whether repeated blocks share one choice; auto: in networks with many layers."""
 
+Confirm = Literal["front", "choice", "none"]
+"""What is trained again with fresh seeds and for longer: the chosen policy and then the front, it, or nothing."""
+
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def _rungs(value: Any) -> Any:
+    # Files hand over texts.
+    if str(value) not in ("auto", *map(str, range(1, MOST_RUNGS + 1))):
+        raise ValueError(f"must be auto or a whole number from 1 to {MOST_RUNGS}, but got {value!r}")
+    return value
+
+
+Rungs = Annotated[int | Literal["auto"], BeforeValidator(_rungs)]
+"""How many lengths of training there are; auto: as many as a short search can afford."""
 
 
 def _known_sampler(name: str) -> str:
@@ -38,6 +57,13 @@ def _known_sampler(name: str) -> str:
     if name not in known:
         raise ValueError(f"must be one of {', '.join(known)}; got {name!r}")
     return name
+
+
+def _for_the_ladder(study: str | None, known: ValidationInfo) -> str | None:
+    sampler = known.data.get("sampler", "ladder")
+    if study is not None and sampler != "ladder":
+        raise ValueError(f"must be left out with sampler {sampler}: only the ladder learns from an earlier study")
+    return study
 
 
 def _size(value: Any, read: Callable[[Any], ByteSize]) -> ByteSize:
@@ -56,15 +82,20 @@ Size = Annotated[ByteSize, WrapValidator(_size)]
 class Experiment(BaseModel):
     """One search: a workload, a device, a space, a sampler and a budget.
 
-    `workload` is a built-in name or `module:function`, looked for beside the file first. `trials` counts
-    every policy that is tried, the built-in levels included. `precisions` are the choices for a layer; None means
-    whatever the device computes. `policies` are tried after the levels: under a name, a policy file (its path
-    relative to the experiment file) or a policy's text. `speed` is what policies are compared by (see
-    speed.py); a policy whose speed is measured trains side by side with float32 for `speed_budget_s` seconds,
-    compilation not counted. `max_memory` is the most memory that a policy may need, such as 16GB. `tolerance` is
-    relative to float32's quality; None means the noise of float32 from seed to seed, at least 0.5%. `steps`
-    overrides the workload's own trial length. `tie` gives repeated blocks
-    one choice; auto does so in networks with more than 24 layers.
+    `workload` is a built-in name or `module:function`, looked for beside the file first. `trials` counts every
+    policy that is tried, the built-in levels included. `time_limit` (such as 2h) bounds the wall time, and
+    `full_runs` the training steps of every kind, in whole trainings of the workload. Of the searchers that hold
+    beliefs, one ends after `patience` trials in a row that changed nothing; null: never. `rungs` is how many
+    lengths of training there are: the best third of each goes on to the next, three times as long. `precisions`
+    are the choices for a layer; None means whatever the device computes. `other_loss_scalings` are cheaper ones
+    that a searcher over sites may choose instead of `loss_scaling`. `policies` are tried after the levels: under a
+    name, a policy file (its path relative to the experiment file) or a policy's text. `speed` is what policies are
+    compared by (see speed.py); a policy whose speed is measured trains side by side with float32 for
+    `speed_budget_s` seconds, compilation not counted. `max_memory` is the most memory that a policy may need, such
+    as 16GB. `tolerance` is relative to float32's quality; None means the noise of float32 from seed to seed, at
+    least 0.5%. `steps` overrides the workload's own trial length; `confirm` is what is trained again in the end,
+    with fresh seeds and for longer. `tie` gives repeated blocks one choice; auto does so in networks with more
+    than 24 layers. `warm_start` is an earlier study in the same home, whose trials the ladder starts from.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -74,20 +105,27 @@ class Experiment(BaseModel):
     workload: str
     device: DeviceChoice = "auto"
     trials: PositiveInt = 30
+    time_limit: Duration | None = None
+    full_runs: Positive | None = None
+    patience: PositiveInt | None = 10
+    rungs: Rungs = "auto"
     sampler: Annotated[str, AfterValidator(_known_sampler)] = "ladder"
     seed: Seed = 1
     precisions: Annotated[tuple[RulePrecision, ...], Field(min_length=1)] | None = None
     low_precision: LowPrecision = "float16"
     mode: Mode = "graph"
     loss_scaling: LossScaling = DynamicLossScaling()
+    other_loss_scalings: tuple[LossScaling, ...] = ()
     speed: SpeedChoice = "auto"
     speed_budget_s: Positive = 10
     max_memory: Size | None = None
     levels: bool = True
     tie: Tie = "auto"
     policies: dict[str, str] = {}
+    warm_start: Annotated[str | None, AfterValidator(_for_the_ladder)] = None
     tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
     steps: PositiveInt | None = None
+    confirm: Confirm = "front"
     trial_time_limit_s: Positive = 600
     trial_memory_limit_gib: Positive = 8
 

@@ -32,7 +32,8 @@ class FrontPicture:
 
     `points` are all trials, infeasible ones included (they are counted in a footnote); `quality_bound` is the
     worst quality within the tolerance of float32's; `speed_label` is the kind of speed, such as "measured on
-    CPU". `baseline`, `best` and `quality_bound` may be None: they are left out then.
+    CPU". `baseline`, `best` and `quality_bound` may be None: they are left out then. What was lost against float32
+    is drawn as a difference to the quality of the `baseline`, whichever seeds and lengths it comes from.
     """
 
     points: Sequence[Point]
@@ -53,24 +54,35 @@ class FrontPicture:
     @property
     def edge(self) -> float:
         """The quality at which worse ones are drawn; needs a feasible trial."""
-        worths = sorted(merit(measured(point)[0], self.direction) for point in self.feasible)
+        worths = sorted(merit(self.quality(point), self.direction) for point in self.feasible)
         middle, lower = statistics.median(worths), worths[len(worths) // 4]
         kept = [value for value in worths if value >= middle - _FAR_OFF * (middle - lower)] or worths
-        must = [measured(point)[0] for point in (self.best, self.baseline) if point is not None and point.feasible]
+        must = [self.quality(each) for each in (self.best, self.baseline) if each is not None and each.feasible]
         must += [] if self.quality_bound is None else [self.quality_bound]
         return merit(min([kept[0], *(merit(quality, self.direction) for quality in must)]), self.direction)
 
     def place(self, point: Point) -> tuple[float, float]:
         """Where a feasible point is drawn: speed and quality, or a little outside the edge if it is worse."""
-        quality, speed = measured(point)
+        speed = measured(point)[1]
         if not self.beyond(point):
-            return speed, quality
-        span = max(abs(measured(each)[0] - self.edge) for each in self.feasible if not self.beyond(each))
+            return speed, self.quality(point)
+        span = max(abs(self.quality(each) - self.edge) for each in self.feasible if not self.beyond(each))
         return speed, merit(merit(self.edge, self.direction) - 0.08 * span, self.direction)
 
     def beyond(self, point: Point) -> bool:
         """Whether a feasible point is worse than the edge."""
-        return merit(measured(point)[0], self.direction) < merit(self.edge, self.direction)
+        return merit(self.quality(point), self.direction) < merit(self.edge, self.direction)
+
+    def is_sure(self, point: Point) -> bool:
+        """Whether nothing is left to confirm: it was confirmed, is float32, or its loss is not known."""
+        return point.confirmed or point.quality_lost is None or point == self.baseline
+
+    def quality(self, point: Point) -> float:
+        """The quality that a feasible point is drawn with."""
+        lost, float32 = point.quality_lost, self.baseline
+        if lost is None or float32 is None or float32.quality is None:
+            return measured(point)[0]
+        return float32.quality - merit(lost.mean, self.direction)
 
 
 def front_figure(picture: FrontPicture) -> Figure:
@@ -104,7 +116,7 @@ def _dress(axes: Axes, picture: FrontPicture) -> None:
     better = "higher" if picture.direction == "maximize" else "lower"
     axes.set_xlabel(f"training speed: samples/s, {picture.speed_label} (right is better)", color=_INK)
     axes.set_ylabel(f"{picture.metric} ({better} is better)", color=_INK)
-    axes.set_title(picture.title, loc="left", size=12, color=_INK, weight="bold", pad=28)
+    axes.set_title(picture.title, loc="left", size=12, color=_INK, weight="bold", pad=44)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_GREY)
     axes.tick_params(colors=_PALE, labelsize=9)
@@ -118,13 +130,18 @@ def _draw(axes: Axes, picture: FrontPicture) -> None:
     others = [p for p in picture.feasible if not p.name and p.number not in front]
     levels = [p for p in picture.feasible if p.name]
     _scatter(axes, picture, others, label="trial", marker="o", s=30, color=_GREY, alpha=0.65, linewidths=0)
+    _draw_intervals(axes, picture)
     _draw_front(axes, picture)
-    _scatter(axes, picture, levels, label="level or own policy", marker="D", s=42, color=_ORANGE, zorder=4)
+    hollow, filled = _split(levels, picture.is_sure)
+    looks = {"marker": "D", "s": 42, "edgecolors": _ORANGE, "linewidths": 1.4, "zorder": 4}
+    _scatter(axes, picture, hollow, label=None if filled else "level or own policy", color="white", **looks)
+    _scatter(axes, picture, filled, label="level or own policy", color=_ORANGE, **looks)
     if picture.best is not None:
-        looks = {"s": 300, "color": _GREEN, "edgecolors": "white", "linewidths": 1.0, "zorder": 5}
-        _scatter(axes, picture, [picture.best], label="best", marker="*", **looks)
+        sure = picture.is_sure(picture.best)
+        colors = {"color": _GREEN, "edgecolors": "white"} if sure else {"color": "white", "edgecolors": _GREEN}
+        _scatter(axes, picture, [picture.best], "best", marker="*", s=300, linewidths=1.0, zorder=5, **colors)
     _draw_goal(axes, picture)
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=5, frameon=False, fontsize=9, labelcolor=_INK)
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, frameon=False, fontsize=9, labelcolor=_INK)
 
 
 def _draw_goal(axes: Axes, picture: FrontPicture) -> None:
@@ -147,13 +164,26 @@ def _draw_front(axes: Axes, picture: FrontPicture) -> None:
     if not places:
         return
     speeds, qualities = zip(*places, strict=True)
-    looks = {"color": _BLUE, "linewidth": 1.4, "marker": "o", "markersize": 6.5, "zorder": 3}
     # At any speed, the front's quality is that of the next faster policy.
-    axes.plot(speeds, qualities, drawstyle="steps-pre", label="front", **looks)
+    axes.plot(speeds, qualities, drawstyle="steps-pre", label="front", color=_BLUE, linewidth=1.4, zorder=3)
+    hollow, filled = _split(picture.front, picture.is_sure)
+    looks = {"marker": "o", "s": 42, "edgecolors": _BLUE, "linewidths": 1.4, "zorder": 3.5}
+    _scatter(axes, picture, filled, label="confirmed", color=_BLUE, **looks)
+    _scatter(axes, picture, hollow, label="not confirmed", color="white", **looks)
+
+
+def _draw_intervals(axes: Axes, picture: FrontPicture) -> None:
+    """The 95% intervals of what the front's points and the best policy lost, as bars."""
+    shown = {point.number: point for point in (*picture.front, *([picture.best] if picture.best else []))}
+    for point in shown.values():
+        half = point.quality_lost and point.quality_lost.half_width
+        if half and not picture.beyond(point):
+            speed, quality = picture.place(point)
+            axes.errorbar(speed, quality, yerr=half, color=_BLUE, elinewidth=0.9, capsize=3, alpha=0.6, zorder=2)
 
 
 def _scatter(
-    axes: Axes, picture: FrontPicture, points: Iterable[Point], label: str, marker: str, **looks: Any
+    axes: Axes, picture: FrontPicture, points: Iterable[Point], label: str | None, marker: str, **looks: Any
 ) -> None:
     """Points in place, and those beyond the edge as triangles that point to where they are."""
     inside, beyond = _split(points, picture.beyond)
@@ -203,4 +233,6 @@ def _footnote(picture: FrontPicture) -> str:
         words += f"; {total - len(drawn)} did not and cannot be shown"
     if beyond := sum(map(picture.beyond, drawn)):
         words += f"; triangles at the edge ({beyond}) stand for worse quality than the picture reaches"
+    if any(point.quality_lost is not None and point.quality_lost.half_width for point in drawn):
+        words += "; bars: 95% interval of the difference to float32; hollow: not confirmed with fresh seeds"
     return words + "."

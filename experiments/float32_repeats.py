@@ -19,11 +19,17 @@ _LEAST_SHARE = 0.001
 
 
 class Float32Repeats(BaseModel):
-    """The quality that float32 reached, by seed; the first seed is the study's own."""
+    """The quality that float32 reached, and the loss of each step, by seed; the first seed is the study's own."""
 
     model_config = ConfigDict(frozen=True)
 
     qualities: dict[int, Finite]
+    losses: dict[int, tuple[Finite, ...]] = {}
+
+    @property
+    def curves(self) -> tuple[tuple[float, ...], ...]:
+        """The losses of all seeds, for the band that trials must keep to."""
+        return tuple(self.losses.values())
 
     @property
     def noise(self) -> float:
@@ -49,6 +55,7 @@ def float32_repeats(evaluator: Evaluator, loss_scaling: LossScaling, mode: Mode,
         return _kept(file, evaluator.seed)
     policy = BUILTIN["O0"].replace(mode=mode, loss_scaling=loss_scaling)
     qualities: dict[int, float] = {}
+    losses: dict[int, tuple[float, ...]] = {}
     for seed in _seeds(evaluator.seed):
         outcome = replace(evaluator, seed=seed).evaluate(policy, None, file.parent / f"float32-{seed}")
         if outcome.quality is None:
@@ -57,7 +64,8 @@ def float32_repeats(evaluator: Evaluator, loss_scaling: LossScaling, mode: Mode,
                 "precision with: mend the workload, or train longer (`steps`)"
             )
         qualities[seed] = outcome.quality
-    found = Float32Repeats(qualities=qualities)
+        losses[seed] = tuple(loss for loss in outcome.losses if loss is not None)
+    found = Float32Repeats(qualities=qualities, losses=losses)
     write_json(found, file)
     return found
 

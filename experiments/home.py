@@ -50,6 +50,26 @@ class StudyFolder:
         return self.path / "sensitivity.json"
 
     @property
+    def experiment_file(self) -> Path:
+        """The experiment as it was launched, for when one of its policies is trained again."""
+        return self.path / "experiment.json"
+
+    @property
+    def sites_file(self) -> Path:
+        """What a searcher over sites knew before its first trial: sites, prices, chances of harm."""
+        return self.path / "sites.json"
+
+    @property
+    def float32_ops_file(self) -> Path:
+        """The op table of the float32 step, which other devices can be priced from."""
+        return self.path / "float32-ops.json.gz"
+
+    @property
+    def cost_file(self) -> Path:
+        """What the search has cost so far."""
+        return self.path / "cost.json"
+
+    @property
     def front_table(self) -> Path:
         """Every trial with its quality and speed, as CSV."""
         return self.path / "front.csv"

@@ -71,7 +71,7 @@ def inspect_policy(
         if isinstance(found, Failure):
             raise found.as_error()
         rows = json.loads((folder / OPS_TABLE).read_text(encoding="utf-8"))
-    return Inspected(policy, found, pd.DataFrame(rows).apply(_as_written))
+    return Inspected(policy, found, pd.DataFrame(rows).apply(as_written))
 
 
 def float32_table(workload: str, search_path: Path, loss_scaling: LossScaling) -> pd.DataFrame:
@@ -85,7 +85,7 @@ def float32_table(workload: str, search_path: Path, loss_scaling: LossScaling) -
     ).table
 
 
-def _as_written(column: pd.Series) -> pd.Series:
+def as_written(column: pd.Series) -> pd.Series:
     """The column as the op table had it: JSON has no tuples, and pandas makes a missing text a number."""
     if column.dtype.kind in "biuf":
         return column

@@ -14,8 +14,8 @@ from .records import StudyInfo
 class Lessons(Protocol):
     """Reads an outcome for the advisor of the search."""
 
-    def quality_lost(self, outcome: Outcome) -> float | None:
-        """What the policy lost against float32 with the same seed; None where nobody asks."""
+    def quality_lost(self, outcome: Outcome, float32: Outcome | None) -> float | None:
+        """What the policy lost against float32, whose trial is given if it has one; None where nobody asks."""
         ...
 
     def blamed(self, outcome: Outcome, choices: Mapping[str, str]) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ class Lessons(Protocol):
 class FiguresOnly:
     """For samplers that learn from quality and speed alone."""
 
-    def quality_lost(self, outcome: Outcome) -> float | None:
+    def quality_lost(self, outcome: Outcome, float32: Outcome | None) -> float | None:
         """Nothing."""
         return None
 
@@ -44,14 +44,17 @@ class OfSites:
         self._repeats = repeats
         self._direction: Direction = direction
 
-    def quality_lost(self, outcome: Outcome) -> float | None:
-        """In the metric's unit, positive is worse."""
+    def quality_lost(self, outcome: Outcome, float32: Outcome | None) -> float | None:
+        """In the metric's unit, positive is worse; against the repeat of the same seed where there is no trial."""
+        paired = None if float32 is None else outcome.quality_lost(float32)
+        if paired is not None:
+            return paired
         return quality_lost(outcome.quality, self._repeats.qualities[outcome.seed], self._direction)
 
     def blamed(self, outcome: Outcome, choices: Mapping[str, str]) -> tuple[str, ...]:
-        """The sites that hold the first op that went non-finite."""
+        """The sites that hold the first op that went non-finite, or that left float32."""
         low = {name for name, precision in choices.items() if precision != "float32"}
-        return blamed_sites(self._space, outcome.first_non_finite, low)
+        return blamed_sites(self._space, outcome.blamed_place, low)
 
 
 def lessons_for(advisor: Advisor, repeats: Float32Repeats | None, info: StudyInfo) -> Lessons:

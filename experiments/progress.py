@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..search.front import Point
 from .records import TrialRecord
+from .study_file import BASELINE
 
 
 class Display(ABC):
@@ -107,7 +108,8 @@ def describe(record: TrialRecord, point: Point) -> str:
     if point.feasible:
         compared = f", {outcome.against_float32.judged}" if outcome.against_float32 else ""
         doubt = ", inconclusive" if point.against_float32 and not point.against_float32.conclusive else ""
-        figures = f"{outcome.metric} {point.quality:.5g}, {point.speed:,.0f} samples/s"
+        lost = f" (loses {point.quality_lost.short})" if point.quality_lost and record.name != BASELINE else ""
+        figures = f"{outcome.metric} {point.quality:.5g}{lost}, {point.speed:,.0f} samples/s"
         return f"{record.title}: {figures}{compared}{doubt}"
     words = "does not count" if outcome.status == "infeasible" else "did not run to its end"
     place = outcome.first_non_finite

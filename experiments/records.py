@@ -9,6 +9,8 @@ from ..evaluators.outcome import Direction, Outcome
 from ..evaluators.speed.comparison import Comparison
 from ..policies import Policy
 from ..search.front import Point
+from ..search.propose.bound import Bound
+from .cost import Cost
 from .speed import Speed, speed_named
 
 
@@ -18,7 +20,8 @@ class StudyInfo:
 
     `tolerance` is relative to float32's quality (0.005 is half a percent); `speed_label` is the kind of speed
     and its device, such as "measured on CPU", `priced_for` the row of the device table if it is a price;
-    `max_memory_bytes` is what a policy may need at most; `folder` is the study's own folder, absolute.
+    `max_memory_bytes` is what a policy may need at most; `budget` is what else bounds the search, in words;
+    `folder` is the study's own folder, absolute.
     """
 
     name: str
@@ -36,6 +39,7 @@ class StudyInfo:
     speed_label: str
     priced_for: str | None = None
     max_memory_bytes: int | None = None
+    budget: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def title(self) -> str:
@@ -70,7 +74,10 @@ class StudySummary:
 
     `best` and `best_policy` are None where nothing could be chosen; `reason` says why in either case.
     `counts` are trials by status word; `files` are more files for people to look at (front.csv, front.png).
-    `confirmed` is the speed of `best` over float32's where it was measured once more, on its own.
+    `confirmed` is the speed of `best` over float32's where it was measured once more, on its own. `as_good_as`
+    are the trials that noise cannot tell from a faster one on the front, by number; `remarks` are sentences on
+    what the study found beside its choice. `bound` is how much priced speed is left above `best`, where it was
+    worked out. `cost` is what the search cost, once it is over.
     """
 
     points: tuple[Point, ...]
@@ -82,3 +89,7 @@ class StudySummary:
     files: tuple[Path, ...] = ()
     counts: Mapping[str, int] = field(default_factory=Counter[str])
     confirmed: Comparison | None = None
+    as_good_as: Mapping[int, int] = field(default_factory=dict[int, int])
+    remarks: tuple[str, ...] = ()
+    bound: Bound | None = None
+    cost: Cost | None = None

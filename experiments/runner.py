@@ -2,36 +2,37 @@
 
 import importlib.metadata
 import platform
-import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..evaluators.device_facts import DeviceFacts, learn_device
-from ..evaluators.evaluator import Evaluator, survey_workload
+from ..evaluators.device_facts import DeviceFacts
 from ..evaluators.json_file import read_json, write_json
-from ..evaluators.memory_bound import MemoryBound, size_words
-from ..evaluators.price.device_file import load_devices
-from ..evaluators.price.devices import Device, find_device
-from ..evaluators.process import Limits
-from ..evaluators.survey_result import Survey, SurveyRequest
+from ..evaluators.memory_bound import size_words
+from ..evaluators.price.devices import Device
+from ..evaluators.survey_result import Survey
 from ..policies import BUILTIN, Policy
 from ..policies.errors import InputError
 from ..search.study import Search
-from .advice import Situation, float32_of, make_advisor, tolerance_of
+from .advice import Situation, float32_of, keep_knowledge, make_advisor, tolerance_of
+from .budget import budget_of
 from .conclusion import conclude
 from .confirming import Confirming
+from .cost import Ledger
+from .evaluator_of import evaluator_of, look, price_row
 from .experiment_file import Experiment, named_policies
 from .home import Home, StudyFolder
 from .lessons import lessons_for
+from .longer import Longer, lengths_for
+from .optimality import concluded
 from .progress import Display
 from .records import StudyInfo, StudySummary
 from .side_by_side import SideBySide
 from .space_of import refuse_policy, refuse_price_of_partial
-from .speed import Measured, Priced, choose_speed
+from .speed import Measured, choose_speed
 from .study_file import BASELINE, StudyFile, read_records
 from .tracking import Tracker
 from .trials import Trials
-from .workloads import resolve_reference
 
 
 @dataclass(frozen=True)
@@ -66,28 +67,39 @@ def _search(
     launch: Launch, folder: StudyFolder, tracker: Tracker, tracking_uri: str | None, display: Display
 ) -> StudySummary:
     experiment, fixed = launch.experiment, _fixed_policies(launch)
-    device, survey = _look(launch, display)
-    row = _price_row(experiment, device)
+    ledger = Ledger(folder.cost_file)
+    device, survey = look(experiment, launch.search_path, display)
+    row = price_row(experiment, device)
     if row is not None:
         refuse_price_of_partial(survey)
     for name, policy in fixed:
         refuse_policy(policy, name, survey, device)
     _refuse_bound(experiment, survey)
-    evaluator = _evaluator(launch, survey, device, row)
+    evaluator = replace(evaluator_of(experiment, launch.search_path, survey, device, row), spending=ledger)
+    lengths = lengths_for(experiment.rungs, evaluator.steps, survey.full_steps)
+    budget = budget_of(experiment, lengths, survey)
+    ledger.note_full(survey.full_steps)
     here = Situation(experiment, evaluator, row, folder)
     repeats = float32_of(here, display)
     advisor = make_advisor(here, repeats, display)
     search = Search.create(folder.journal_file, advisor, survey.direction, fixed, _terms(experiment, row))
-    info = _info(launch, survey, device, folder, row, tolerance_of(experiment, repeats))
+    keep_knowledge(here, advisor, repeats)
+    bounds = budget.words() | {"rungs": ", ".join(map(str, lengths))}
+    info = _info(launch, survey, device, folder, row, tolerance_of(experiment, repeats), bounds)
     run_id = tracker.begin(info, _earlier_run(folder, tracking_uri))
     write_json(StudyFile(info=info, tracking_uri=tracking_uri, tracking_run=run_id), folder.study_file)
     timing = (
         SideBySide(evaluator, info.speed, experiment.speed_budget_s) if isinstance(info.speed, Measured) else None
     )
-    trials = Trials(info, folder, search, evaluator, lessons_for(advisor, repeats, info), timing)
+    trained = replace(evaluator, float32_losses=repeats.curves if repeats else (), keep_state=len(lengths) > 1)
+    lessons = lessons_for(advisor, repeats, info)
+    longer = Longer(info, search, trained, lessons, lengths, repeats.noise if repeats else 0.0, budget, ledger)
+    trials = Trials(info, folder, search, trained, lessons, timing, budget, ledger, longer)
     try:
-        trials.run(experiment.trials, tracker, display)
-        summary = Confirming(info, folder, evaluator, repeats, timing).conclude(display)
+        confirming = Confirming(info, folder, evaluator, timing, experiment.confirm)
+        summary = _search_and_confirm(trials, confirming, tracker, display)
+        longer.forget(read_records(folder))
+        summary = replace(concluded(info, folder, summary), cost=ledger.cost)
     except BaseException as error:
         conclude(info, folder, read_records(folder))
         tracker.fail(str(error) or type(error).__name__)
@@ -96,23 +108,20 @@ def _search(
     return summary
 
 
-def _look(launch: Launch, display: Display) -> tuple[DeviceFacts, Survey]:
-    experiment = launch.experiment
-    with tempfile.TemporaryDirectory(prefix="halfwise-") as scratch:
-        device = learn_device(experiment.device, Path(scratch))
-        request = SurveyRequest(
-            workload=resolve_reference(experiment.workload),
-            search_path=launch.search_path,
-            folder=Path(scratch) / "survey",
-            target=device.target,
-            mode=experiment.mode,
-        )
-        survey = survey_workload(request, _limits(experiment))
-    for note in device.notes(survey.convolves):
-        display.note(note)
-    if survey.partial is not None:
-        display.note(f"partial: only the outputs of layers are seen, graph mode cannot compile: {survey.partial}")
-    return device, survey
+def _search_and_confirm(
+    trials: Trials, confirming: Confirming, tracker: Tracker, display: Display
+) -> StudySummary:
+    """Search and confirm; where the trial that had settled the search does not hold, the search goes on."""
+    while True:
+        end = trials.run(tracker, display)
+        cost = trials.ledger.cost
+        if trials.budget.out_of_time(cost):
+            display.note("The time is up, so nothing more is confirmed.")
+            return conclude(trials.info, trials.folder, read_records(trials.folder))
+        summary = replace(confirming, allowance_steps=trials.budget.left_steps(cost)).conclude(display)
+        if not trials.refuted(end):
+            return summary
+        display.note(f"trial {end.settled} did not hold: the search goes on")
 
 
 def _fixed_policies(launch: Launch) -> tuple[tuple[str, Policy], ...]:
@@ -133,6 +142,7 @@ def _info(
     folder: StudyFolder,
     row: Device | None,
     tolerance: float,
+    bounds: Mapping[str, str],
 ) -> StudyInfo:
     experiment = launch.experiment
     speed = choose_speed(experiment.speed, device.target)
@@ -154,6 +164,7 @@ def _info(
         speed_label=speed.label,
         priced_for=row.name if row else None,
         max_memory_bytes=experiment.max_memory,
+        budget=bounds,
     )
 
 
@@ -176,43 +187,6 @@ def _refuse_bound(experiment: Experiment, survey: Survey) -> None:
             f"{size_words(least_bytes)} (priced: weights, gradients and optimizer state stay float32, and saved "
             "activations have at least half its width); allow more, or make the batch smaller"
         )
-
-
-def _price_row(experiment: Experiment, device: DeviceFacts) -> Device | None:
-    """The row of the device table that this search prices for, None where it measures.
-
-    Raises:
-        InputError: there is no such row.
-    """
-    speed = choose_speed(experiment.speed, device.target)
-    return find_device(speed.row, load_devices()) if isinstance(speed, Priced) else None
-
-
-def _evaluator(launch: Launch, survey: Survey, device: DeviceFacts, row: Device | None) -> Evaluator:
-    experiment = launch.experiment
-    return Evaluator(
-        workload=resolve_reference(experiment.workload),
-        search_path=launch.search_path,
-        survey=survey,
-        device=device,
-        seed=experiment.seed,
-        steps=experiment.steps or survey.trial_steps,
-        limits=_limits(experiment),
-        price_for=row,
-        memory_bound=_memory_bound(experiment, device, row),
-    )
-
-
-def _memory_bound(experiment: Experiment, device: DeviceFacts, row: Device | None) -> MemoryBound | None:
-    """What a policy may need: by its price, and by the measured peak too where a study measures an accelerator."""
-    if experiment.max_memory is None:
-        return None
-    measured = row is None and device.target != "CPU"
-    return MemoryBound(limit_bytes=experiment.max_memory, kind="measured" if measured else "priced")
-
-
-def _limits(experiment: Experiment) -> Limits:
-    return Limits(experiment.trial_time_limit_s, int(experiment.trial_memory_limit_gib * 2**30))
 
 
 def _earlier_run(folder: StudyFolder, tracking_uri: str | None) -> str | None:

@@ -10,26 +10,21 @@ from ..search.space import LayerGroup
 
 
 def sites_of(
-    cells: Sequence[SurveyedCell],
-    groups: Sequence[LayerGroup],
-    low_precisions: Sequence[LowPrecision],
-    low_precision: LowPrecision,
+    cells: Sequence[SurveyedCell], groups: Sequence[LayerGroup], low_precisions: Sequence[LowPrecision]
 ) -> tuple[SiteGroup, ...]:
     """A site for every group of MindSpore's own layers, and one for each op of a group of the user's own.
 
-    Whole layers may take each of `low_precisions`; the ops of one layer share a region, which knows a single low
-    precision: they may take `low_precision` alone. Layers whose ops are not known are wholes.
+    Each may take any of `low_precisions`; which of them the ops of one layer take together, `SiteSpace.regions`
+    says. Layers whose ops are not known are wholes.
     """
     by_path = {cell.path: cell for cell in cells}
+    choices = ("float32", *low_precisions)
     sites: list[SiteGroup] = []
     for group in groups:
         cell = by_path[group.paths[0]]
         if cell.type_names[0] in LAYER_TYPES or len(cell.ops) < 2:
-            choices = ("float32", *low_precisions)
             sites.append(SiteGroup(group.name or ".", group.paths, None, cell.ops, choices))
         else:
-            sites += (
-                SiteGroup(f"{group.name}::{op}", group.paths, op, cell.ops, ("float32", low_precision))
-                for op in cell.ops
-            )
+            ops = cell.ops
+            sites += (SiteGroup(f"{group.name}::{op}", group.paths, op, ops, choices) for op in ops)
     return tuple(sites)

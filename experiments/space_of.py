@@ -20,8 +20,14 @@ def space_of(experiment: Experiment, survey: Survey, device: DeviceFacts) -> Sea
     Of a network that was seen in PyNative mode only: every layer that gave a float, and the ops that are known.
 
     Raises:
-        InputError: the experiment asks for a precision that the device does not compute.
+        InputError: the experiment asks for a precision that the device does not compute, or offers loss scalings
+            to choose from, which this space does not.
     """
+    if experiment.other_loss_scalings:
+        raise InputError(
+            f"other_loss_scalings: sampler {experiment.sampler} takes `loss_scaling` alone; leave them out, or "
+            "take sampler ladder"
+        )
     if experiment.precisions is None:
         choices: tuple[RulePrecision, ...] = (*device.low_precisions, "float32", "auto")
     else:

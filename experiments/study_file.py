@@ -85,12 +85,13 @@ def point_of(record: TrialRecord, info: StudyInfo) -> Point:
 def criteria_of(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord] = ()) -> Criteria:
     """What a choice among the points is measured by; `records` tell which were refuted side by side.
 
-    Float32 that trained is what others are held against even where it needs more memory than it may.
+    Float32 that trained is what others are held against even where it needs more memory than it may; one that did
+    not says why in its cause.
     """
-    levels = (point for point in points if point.name == BASELINE)
-    baseline = next((point for point in levels if point.quality is not None and point.speed is not None), None)
+    levels = [point for point in points if point.name == BASELINE]
+    trained = (point for point in levels if point.quality is not None and point.speed is not None)
     return Criteria(
-        baseline,
+        next(trained, levels[0] if levels else None),
         info.tolerance,
         info.direction,
         info.metric,

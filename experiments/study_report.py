@@ -10,34 +10,33 @@ from rich.table import Table
 from rich.text import Text
 
 from ..evaluators.json_file import read_json
-from ..policies.errors import HalfwiseError
-from ..search.choice import Best
-from ..search.front import Point, merit, pareto_front
-from .conclusion import speed_ratio
+from ..search.front import Point, by_speed
+from .conclusion import findings, lost_fields, speed_ratio
+from .cost import read_cost
 from .home import Home, StudyFolder
-from .records import StudyInfo, TrialRecord
-from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, criteria_of, point_of, read_records
+from .optimality import bound_fields, bound_words, with_bound
+from .records import StudyInfo, StudySummary, TrialRecord
+from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, point_of, read_records
 
 
 def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
     """The front first, then the levels and what did not train, the choice, and the next commands."""
     info = read_json(StudyFile, folder.study_file).info
     records = read_records(folder)
-    points = [point_of(record, info) for record in records]
-    front = pareto_front(points, info.direction)
-    console.print(_table(info, points, front))
+    found = with_bound(info, folder, findings(info, folder, records))
+    console.print(_table(info, found))
     places = {record.number: record.outcome.first_non_finite for record in records}
-    for point in points:
+    for point in found.points:
         if not point.feasible:
             place = f"; first at {places[point.number]}" if places[point.number] else ""
             console.print(f"{point.label} does not count: {point.cause}{place}", markup=False)
-    for line in [*_all_low(info, points), _verdict(info, points, records), *_what_speed_means(info)]:
+    lines = [*found.remarks, _verdict(found), *_bound(found), *_what_speed_means(info)]
+    for line in [*lines, *_what_it_cost(folder, records)]:
         console.print(line, markup=False)
     for record in records:
         if (compared := comparison_of(record)) is not None:
             console.print(f"Measured once more, {point_of(record, info).label}: {compared}", markup=False)
-    best, _ = _choice(info, points, records)
-    if info.priced_for is not None and best is not None and best.name == BASELINE:
+    if info.priced_for is not None and found.best is not None and found.best.name == BASELINE:
         console.print(f"Why not faster: {price_line(info)}", markup=False)
     if folder.best_policy.exists():
         console.print(f"Policy file: {folder.best_policy}", markup=False)
@@ -47,20 +46,21 @@ def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
 def study_json(folder: StudyFolder) -> str:
     """The same as JSON."""
     info = read_json(StudyFile, folder.study_file).info
-    records = read_records(folder)
-    points = [point_of(record, info) for record in records]
-    front = pareto_front(points, info.direction)
-    best, reason = _choice(info, points, records)
+    found = with_bound(info, folder, findings(info, folder, read_records(folder)))
     document: dict[str, Any] = {
         "study": info.name,
         "workload": info.workload,
         "metric": info.metric,
         "direction": info.direction,
         "speed_is": info.speed_label,
-        "trials": [_row(point) for point in points],
-        "front": [point.number for point in front],
-        "best": best and best.number,
-        "reason": reason,
+        "trials": [_row(point, found) for point in found.points],
+        "front": [point.number for point in found.front],
+        "best": found.best and found.best.number,
+        "reason": found.reason,
+        **({} if found.bound is None else bound_fields(found.bound)),
+        "remarks": list(found.remarks),
+        "cost": read_cost(folder.cost_file).figures(),
+        "ended": read_cost(folder.cost_file).ended,
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -77,17 +77,13 @@ def ui_line(home: Home) -> str:
     return shlex.join(["halfwise", "ui", "--home", str(home.path)])
 
 
-def _all_low(info: StudyInfo, points: Sequence[Point]) -> list[str]:
-    """Whether the network trains with everything in low precision, from the trial of level O3."""
-    criteria = criteria_of(info, points)
-    low = next((point for point in points if point.name == ALL_LOW and point.feasible), None)
-    if low is None or low.quality is None or criteria.baseline is None or criteria.baseline.quality is None:
+def _what_it_cost(folder: StudyFolder, records: Sequence[TrialRecord]) -> list[str]:
+    """Nothing where it was never written down."""
+    if not folder.cost_file.exists():
         return []
-    figures = f"{low.label} reaches {info.metric} {low.quality:.5g}, float32 {criteria.baseline.quality:.5g}"
-    bound = criteria.bound(criteria.baseline.quality)
-    if merit(low.quality, info.direction) >= merit(bound, info.direction):
-        return [f"Everything may go low: {figures}."]
-    return [f"With everything low it trains, but not within {info.tolerance:.1%} of float32: {figures}."]
+    cost = read_cost(folder.cost_file)
+    ended = [] if cost.ended is None else [f"The search ended: {cost.ended}."]
+    return [*ended, f"What it cost: {cost.words(len(records))}."]
 
 
 def _what_speed_means(info: StudyInfo) -> list[str]:
@@ -104,31 +100,28 @@ def _what_speed_means(info: StudyInfo) -> list[str]:
     return []
 
 
-def _row(point: Point) -> dict[str, Any]:
+def _row(point: Point, found: StudySummary) -> dict[str, Any]:
     interval = point.against_float32
     return {
         "trial": point.number,
         "policy": point.name or point.digest,
         "quality": point.quality,
+        "quality_lost": point.quality_lost and lost_fields(point.quality_lost),
         "samples_per_s": point.speed,
         "against_float32": interval
         and {"low": interval.low, "high": interval.high, "conclusive": interval.conclusive},
         "trains": point.feasible,
+        "as_good_as": found.as_good_as.get(point.number),
         "cause": point.cause,
     }
 
 
-def _choice(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord]) -> tuple[Point | None, str]:
-    try:
-        choice = Best().choose(points, criteria_of(info, points, records))
-    except HalfwiseError as error:
-        return None, str(error)
-    return choice.point, choice.reason
+def _verdict(found: StudySummary) -> str:
+    return f"Chosen: {found.reason}" if found.best else f"Nothing was chosen: {found.reason}"
 
 
-def _verdict(info: StudyInfo, points: Sequence[Point], records: Sequence[TrialRecord]) -> str:
-    best, reason = _choice(info, points, records)
-    return f"Chosen: {reason}" if best else f"Nothing was chosen: {reason}"
+def _bound(found: StudySummary) -> list[str]:
+    return [] if found.bound is None or found.best is None else [bound_words(found.bound, found.best)]
 
 
 def _ratio_words(ratio: float | None, point: Point) -> str:
@@ -137,21 +130,33 @@ def _ratio_words(ratio: float | None, point: Point) -> str:
     return f"{ratio:.2f}x" + (f" ({point.against_float32})" if point.against_float32 else "")
 
 
-def _table(info: StudyInfo, points: Sequence[Point], front: Sequence[Point]) -> Table:
-    baseline = criteria_of(info, points).baseline
-    table = Table(title=info.title, caption=f"speed: {info.speed_label}")
-    for heading in ("trial", "policy", info.metric, "samples/s", "against float32", "front"):
+def _table(info: StudyInfo, found: StudySummary) -> Table:
+    table = Table(title=info.title, caption=f"speed: {info.speed_label}; lost: against float32, 95% interval")
+    for heading in ("trial", "policy", info.metric, "lost", "samples/s", "against float32", "front"):
         table.add_column(heading, justify="left" if heading in ("policy", "front") else "right")
-    feasible = [point for point in points if point.feasible and point.speed is not None]
-    for point in sorted(feasible, key=lambda p: (-(p.speed or 0), -merit(p.quality or 0, info.direction))):
-        ratio = speed_ratio(point, baseline)
+    for point in by_speed(found.points, info.direction):
         cells = (
             str(point.number),
             point.name or point.digest,
             f"{point.quality:.5g}",
+            _lost_words(point),
             f"{point.speed:,.0f}",
-            _ratio_words(ratio, point),
-            "on it" if point in front else "",
+            _ratio_words(speed_ratio(point, found.baseline), point),
+            _place_words(point, found),
         )
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+def _lost_words(point: Point) -> str:
+    return "" if point.quality_lost is None or point.name == BASELINE else point.quality_lost.short
+
+
+def _place_words(point: Point, found: StudySummary) -> str:
+    """Where it stands: "on it, confirmed", "on it", "as good as 3", or nothing."""
+    confirmed = ["confirmed"] if point.confirmed else []
+    if point in found.front:
+        return ", ".join(["on it", *confirmed])
+    if point.number in found.as_good_as:
+        return ", ".join([f"as good as {found.as_good_as[point.number]}", *confirmed])
+    return ""

@@ -29,6 +29,10 @@ class Tracker(ABC):
         """Take down a finished trial; one that was taken down before is left as it is."""
 
     @abstractmethod
+    def log_longer(self, record: TrialRecord) -> None:
+        """Take down what a trial came to when it was trained on."""
+
+    @abstractmethod
     def finish(self, summary: StudySummary) -> None:
         """Take down what the study came to and close its run."""
 
@@ -45,6 +49,9 @@ class NoTracker(Tracker):
         return None
 
     def log_trial(self, record: TrialRecord) -> None:
+        """Nothing."""
+
+    def log_longer(self, record: TrialRecord) -> None:
         """Nothing."""
 
     def finish(self, summary: StudySummary) -> None:
@@ -77,6 +84,10 @@ class ForgivingTracker(Tracker):
     def log_trial(self, record: TrialRecord) -> None:
         """As the wrapped tracker, or a warning."""
         self._forgive(lambda: self._tracker.log_trial(record))
+
+    def log_longer(self, record: TrialRecord) -> None:
+        """As the wrapped tracker, or a warning."""
+        self._forgive(lambda: self._tracker.log_longer(record))
 
     def finish(self, summary: StudySummary) -> None:
         """As the wrapped tracker, or a warning."""

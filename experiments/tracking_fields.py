@@ -13,10 +13,15 @@ from ..evaluators.memory_bound import size_words
 from ..evaluators.outcome import Outcome
 from ..evaluators.speed.comparison import Comparison
 from ..search.front import Point, measured
+from .optimality import bound_fields
 from .records import StudyInfo, StudySummary, TrialRecord
+from .study_file import BASELINE
 
 # MLflow cuts what is longer, and says nothing.
 LONGEST_PARAM, LONGEST_TAG = 6000, 8000
+
+# The metrics that have a value for each training step; all others stand at step 0.
+CURVES = ("loss", "loss_scale")
 
 
 class MetricValue(NamedTuple):
@@ -65,6 +70,7 @@ def study_params(info: StudyInfo) -> dict[str, str]:
     }
     if info.max_memory_bytes is not None:
         params["max_memory"] = size_words(info.max_memory_bytes)
+    params |= info.budget
     return _fitting(params, LONGEST_PARAM, "study.json")
 
 
@@ -79,17 +85,41 @@ def summary_metrics(summary: StudySummary) -> list[MetricValue]:
         numbers |= {"quality": quality, "speed_samples_per_s": speed}
         if (ratio := _ratio(summary.best, summary.baseline)) is not None:
             numbers["speedup_over_float32"] = ratio
+        numbers |= {metric.key: metric.value for metric in lost_metrics(summary.best)}
     if summary.confirmed is not None:
         numbers |= _compared(summary.confirmed)
+    if summary.bound is not None:
+        numbers |= bound_fields(summary.bound)
+    if summary.cost is not None:
+        numbers |= summary.cost.figures()
     return list(_finite(numbers))
 
 
 def summary_tags(summary: StudySummary) -> dict[str, str]:
     """The chosen policy and why."""
     tags = {"halfwise.reason": summary.reason}
+    if summary.cost is not None and summary.cost.ended is not None:
+        tags["halfwise.ended"] = summary.cost.ended
     if summary.best is not None:
         tags |= {"halfwise.best": summary.best.label, "halfwise.digest": summary.best.digest}
+        tags |= lost_tags(summary.best)
     return _fitting(tags, LONGEST_TAG, "the description")
+
+
+def lost_metrics(point: Point) -> list[MetricValue]:
+    """What a trial lost against float32 on the same seeds and batches, with its 95% interval; none if unknown."""
+    lost = point.quality_lost
+    if lost is None:
+        return []
+    numbers = {"quality_lost": lost.mean, "quality_lost_low": lost.low, "quality_lost_high": lost.high}
+    return list(_finite({**numbers, "quality_lost_seeds": lost.seeds}))
+
+
+def lost_tags(point: Point) -> dict[str, str]:
+    """Whether what a trial lost was confirmed with fresh seeds; float32 itself has nothing to confirm."""
+    if point.quality_lost is None or point.name == BASELINE:
+        return {}
+    return {"halfwise.confirmed": "yes" if point.confirmed else "no"}
 
 
 def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
@@ -121,7 +151,7 @@ def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
         }
     if outcome.against_float32 is not None:
         numbers |= _compared(outcome.against_float32)
-    curves = {"loss": outcome.losses, "loss_scale": outcome.loss_scales}
+    curves = dict(zip(CURVES, (outcome.losses, outcome.loss_scales), strict=True))
     points = [
         MetricValue(key, float(value), step)
         for key, values in curves.items()
@@ -174,15 +204,18 @@ def trial_tags(record: TrialRecord, info: StudyInfo) -> dict[str, str]:
 
 def front_table(summary: StudySummary, info: StudyInfo) -> dict[str, list[object]]:
     """The front in the form that MLflow shows as a table: columns, and rows from the fastest on."""
-    columns = ["trial", "policy", info.metric, "speed_samples_per_s", "against_float32", "interval", "digest"]
+    columns = ["trial", "policy", info.metric, "quality_lost", "quality_lost_low", "quality_lost_high"]
+    columns += ["confirmed", "speed_samples_per_s", "against_float32", "interval", "digest"]
     rows = [_front_row(point, summary.baseline) for point in summary.front]
     return {"columns": list(columns), "data": list(rows)}
 
 
 def _front_row(point: Point, baseline: Point | None) -> list[object]:
     quality, speed = measured(point)
-    interval = str(point.against_float32 or "")
-    return [point.number, point.name or "", quality, speed, _ratio(point, baseline), interval, point.digest]
+    lost, interval = point.quality_lost, str(point.against_float32 or "")
+    differences = [lost.mean, lost.low, lost.high] if lost else [None, None, None]
+    place = [speed, _ratio(point, baseline), interval, point.digest]
+    return [point.number, point.name or "", quality, *differences, point.confirmed, *place]
 
 
 def _ratio(point: Point, baseline: Point | None) -> float | None:

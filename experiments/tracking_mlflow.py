@@ -66,6 +66,12 @@ class MlflowTracker(Tracker):
         with store_calls(self._uri, f"could not take down trial {record.number}"):
             study.write(record)
 
+    def log_longer(self, record: TrialRecord) -> None:
+        """Add the longer training to the trial's child run: its figures, the rest of its curves, how it ended."""
+        study = self._begun()
+        with store_calls(self._uri, f"could not take down the longer training of trial {record.number}"):
+            study.write_on(record)
+
     def finish(self, summary: StudySummary) -> None:
         """Write the description, the front, the best policy and its figures, and close the study's run."""
         study = self._begun()
@@ -120,6 +126,22 @@ class _Study:
         self._client.set_terminated(run_id, _STATUS[record.outcome.status], ended_ms)
         self._children[record.number] = _Child(run_id, complete=True)
 
+    def write_on(self, record: TrialRecord) -> None:
+        """A trial that was not taken down before is, as a whole."""
+        child = self._children.get(record.number)
+        if child is None or not child.complete:
+            self.write(record)
+            return
+        ended_ms = _ended_ms(record)
+        outcome = record.outcome
+        before = max((steps for steps in outcome.quality_by_steps if steps < outcome.steps), default=0)
+        metrics = fields.trial_metrics(outcome, self._info.speed.of(outcome))
+        # The beginning of the curves is there already.
+        news = [metric for metric in metrics if metric.key not in fields.CURVES or metric.step >= before]
+        self._log(child.run_id, news, ended_ms, tags=fields.trial_tags(record, self._info))
+        self._upload(child.run_id, [record.folder / name for name in _TRIAL_FILES])
+        self._client.set_terminated(child.run_id, _STATUS[outcome.status], ended_ms)
+
     def conclude(self, summary: StudySummary) -> None:
         table = fields.front_table(summary, self._info)
         self._client.log_dict(self._run_id, table, _FRONT_TABLE)
@@ -132,7 +154,15 @@ class _Study:
             "mlflow.loggedArtifacts": json.dumps([{"path": _FRONT_TABLE, "type": "table"}]),
         }
         self._log(self._run_id, fields.summary_metrics(summary), _now_ms(), tags=tags)
+        self._compare(summary)
         self._client.set_terminated(self._run_id, "FINISHED")
+
+    def _compare(self, summary: StudySummary) -> None:
+        """What each trial lost against float32: only at the end is it known how well."""
+        for point in summary.points:
+            child = self._children.get(point.number)
+            if child is not None and (lost := fields.lost_metrics(point)):
+                self._log(child.run_id, lost, _now_ms(), tags=fields.lost_tags(point))
 
     def abandon(self, message: str) -> None:
         note = _note(text.failing(self._info, message))

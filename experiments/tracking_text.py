@@ -4,6 +4,7 @@ import html
 import re
 
 from ..search.front import Point, measured
+from .optimality import bound_words
 from .records import StudyInfo, StudySummary, TrialRecord
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~])")
@@ -36,6 +37,9 @@ def opening(info: StudyInfo) -> str:
 def closing(info: StudyInfo, summary: StudySummary) -> str:
     """What was searched, what came of it and why, the front, and how to use the policy."""
     parts = [_verdict(summary), _question(info), _tally(summary)]
+    parts += [escaped(remark) for remark in summary.remarks]
+    if summary.bound is not None and summary.best is not None:
+        parts.append(escaped(bound_words(summary.bound, summary.best)))
     if summary.front:
         parts += ["### Front", _table(info, summary)]
     if summary.best is not None:
@@ -94,14 +98,18 @@ def _tally(summary: StudySummary) -> str:
 
 
 def _table(info: StudyInfo, summary: StudySummary) -> str:
-    head = f"| policy | {escaped(info.metric)} | samples/s, {escaped(info.speed_label)} | against float32 |"
+    metric, speed = escaped(info.metric), escaped(info.speed_label)
+    head = f"| policy | {metric} | lost against float32 | confirmed | samples/s, {speed} | against float32 |"
     rows = [_row(point, summary.baseline) for point in summary.front]
-    return "\n".join([head, "| --- | ---: | ---: | ---: |", *rows])
+    return "\n".join([head, "| --- | ---: | ---: | --- | ---: | ---: |", *rows])
 
 
 def _row(point: Point, baseline: Point | None) -> str:
     quality, speed = measured(point)
-    return f"| {escaped(point.label)} | {quality:.5g} | {speed:,.5g} | {speedup(point, baseline)} |"
+    lost = point.quality_lost if point != baseline else None
+    confirmed = ("yes" if point.confirmed else "no") if lost else ""
+    figures = f"{quality:.5g} | {lost.short if lost else ''} | {confirmed} | {speed:,.5g}"
+    return f"| {escaped(point.label)} | {figures} | {speedup(point, baseline)} |"
 
 
 def speedup(point: Point, baseline: Point | None) -> str:

@@ -21,6 +21,12 @@ _Factor = Annotated[int, Field(ge=2, le=2**31)]
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @property
+    def label(self) -> str:
+        """A short name: the kind, and the figures that are not the usual ones, such as "static scale=1024"."""
+        figures = self.model_dump(exclude_defaults=True, exclude={"kind"})
+        return " ".join([str(getattr(self, "kind", "")), *(f"{name}={value}" for name, value in figures.items())])
+
 
 class DynamicLossScaling(_Frozen):
     """Starts at `initial`; a non-finite gradient divides by `factor`, `window` good steps multiply by it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -10,9 +11,14 @@ from optuna.trial import Trial
 
 from ..policies import Policy
 from ..policies.errors import InputError
+from .longer import latest_trials
 from .propose import CostModel, Proposer, Tried
-from .propose.optuna_sampler import CHOICES, tried_of
+from .propose.beliefs import Beliefs
+from .propose.ladder import Ladder
+from .propose.optuna_sampler import CHOICES, History
+from .proposers import Knowledge
 from .samplers import make_sampler
+from .settled import Settled, settled
 from .site_space import SiteSpace
 from .space import SearchSpace
 
@@ -29,6 +35,14 @@ class Advisor(Protocol):
 
     def suggest(self, study: optuna.Study, index: int) -> Suggestion | None:
         """The next suggestion, after `index` proposals that count; None when nothing is left to try."""
+        ...
+
+    def beliefs(self, study: optuna.Study) -> Beliefs | None:
+        """What the study's trials leave to be believed of the sites; None where no beliefs are held."""
+        ...
+
+    def settled(self, study: optuna.Study) -> tuple[Policy, Settled] | None:
+        """The policy that no trial can improve on any more; None while one could, or where nobody can say."""
         ...
 
 
@@ -59,6 +73,12 @@ class SamplerAdvisor:
         study.sampler = make_sampler(self.sampler, draw_seed(self.seed, index))
         return self._draw
 
+    def beliefs(self, study: optuna.Study) -> None:
+        """None: Optuna's samplers hold no beliefs of sites."""
+
+    def settled(self, study: optuna.Study) -> None:
+        """None: without sites nobody can say."""
+
     def _draw(self, trial: Trial) -> Policy:
         parameters = self.space.parameters()
         return self.space.policy({name: trial.suggest_categorical(name, of) for name, of in parameters.items()})
@@ -66,7 +86,7 @@ class SamplerAdvisor:
 
 @dataclass(frozen=True)
 class SiteAdvisor:
-    """A proposer over the sites of a network, by its name.
+    """A proposer over the sites of a network, by its name; `known` is what it was made with.
 
     `float32` is known to it from the start: it loses nothing. The choices stand in the trial as one attribute,
     which is written at once, where hundreds of parameters would be written one by one.
@@ -75,12 +95,18 @@ class SiteAdvisor:
     name: str
     proposer: Proposer
     space: SiteSpace
-    costs: CostModel
+    known: Knowledge
     seed: int
 
+    @property
+    def costs(self) -> CostModel:
+        """The sites with their prices."""
+        return self.known.costs
+
     def terms(self) -> dict[str, list[str]]:
-        """Proposer, seed and space."""
-        return {"sampler": [self.name], "seed": [str(self.seed)], **self.space.terms()}
+        """Proposer, seed and space, and the study that it was started from."""
+        warm = {} if self.known.warm_start is None else {"warm start": [self.known.warm_start]}
+        return {"sampler": [self.name], "seed": [str(self.seed)], **warm, **self.space.terms()}
 
     def suggest(self, study: optuna.Study, index: int) -> Suggestion | None:
         """What the proposer makes of the study's trials."""
@@ -89,9 +115,25 @@ class SiteAdvisor:
             return None
         return lambda trial: self._write(trial, self.costs.named(choices))
 
+    def beliefs(self, study: optuna.Study) -> Beliefs | None:
+        """Those of the ladder; the same draws each time, so that only what was learnt makes a difference."""
+        if not isinstance(self.proposer, Ladder):
+            return None
+        return self.proposer.believe(self._history(study), np.random.default_rng(self.seed))
+
+    def settled(self, study: optuna.Study) -> tuple[Policy, Settled] | None:
+        """For the ladder only: the others follow a procedure to its end."""
+        if not isinstance(self.proposer, Ladder):
+            return None
+        found = settled(self.costs, self._history(study), self.known.noise, self.known.max_quality_lost)
+        return None if found is None else (self.space.policy(self.costs.named(found.choices)), found)
+
     def _history(self, study: optuna.Study) -> Sequence[Tried]:
-        tried = (tried_of(self.costs, trial) for trial in study.get_trials(deepcopy=False))
-        return [Tried(self.costs.float32, 0.0), *(trial for trial in tried if trial is not None)]
+        return [Tried(self.costs.float32, 0.0), *self._read.of(latest_trials(study))]
+
+    @cached_property
+    def _read(self) -> History:
+        return History(self.costs)
 
     def _write(self, trial: Trial, named: Mapping[str, str]) -> Policy:
         trial.set_user_attr(CHOICES, dict(named))

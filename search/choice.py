@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..policies.errors import HalfwiseError, InputError
-from .front import Direction, Point, by_speed, measured, merit
+from .front import Direction, Point, by_speed, measured, merit, worth
 from .words import unknown
 
 ALLOWED = ("best", "fastest", "accurate", "trial:N")
@@ -46,10 +46,15 @@ class Criteria:
         return quality - slack if self.direction == "maximize" else quality + slack
 
     def figures(self, point: Point) -> str:
-        """Both figures of a point in words: "accuracy 0.981, 1,250 samples/s measured on CPU"."""
+        """Both figures of a point in words: "accuracy 0.981, 1,250 samples/s measured on CPU".
+
+        What a policy lost against float32 stands beside its quality where it is known.
+        """
         quality, speed = measured(point)
         where = f" {self.speed_label}" if self.speed_label else ""
-        return f"{self.metric} {quality:.5g}, {_rate(speed)} samples/s{where}"
+        known = point.quality_lost is not None and point != self.baseline
+        lost = f", loses {point.quality_lost}" if known else ""
+        return f"{self.metric} {quality:.5g}{lost}, {_rate(speed)} samples/s{where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class Best:
         bound = criteria.bound(quality)
         others = [p for p in by_speed(points, criteria.direction) if p.number != base.number]
         kept = [p for p in others if p.number not in criteria.relapsed]
-        within = [p for p in kept if _reaches(p, bound, criteria.direction)]
+        within = [p for p in kept if _is_within(p, quality, criteria)]
         if not within:
             return _stay(base, _none_within(others, points, base, bound, criteria))
         if not base.feasible:
@@ -123,7 +128,7 @@ class Accurate:
         """See the class; of equal quality the faster one wins, then the earlier trial."""
         ranked = _trained(points, criteria)
         # max() keeps the first of equals, and the first is the fastest.
-        winner = max(ranked, key=lambda p: merit(measured(p)[0], criteria.direction))
+        winner = max(ranked, key=lambda p: worth(p, criteria.direction))
         reason = f"{winner.label} has the best {criteria.metric} of {len(ranked)} that train: "
         return Choice(winner, reason + criteria.figures(winner))
 
@@ -171,8 +176,17 @@ def _rate(speed: float) -> str:
     return f"{speed:,.0f}" if abs(speed) >= 1000 else f"{speed:.4g}"
 
 
-def _reaches(point: Point, bound: float, direction: Direction) -> bool:
-    return merit(measured(point)[0], direction) >= merit(bound, direction)
+def _is_within(point: Point, float32: float, criteria: Criteria) -> bool:
+    """Whether the point loses no more than the tolerance of float32's quality.
+
+    A confirmed one was held against float32 of its own length and seeds: it is within unless it relapsed.
+    """
+    if point.confirmed:
+        return point.number not in criteria.relapsed
+    if point.quality_lost is not None:
+        return point.quality_lost.mean <= criteria.tolerance * abs(float32)
+    bound = criteria.bound(float32)
+    return merit(measured(point)[0], criteria.direction) >= merit(bound, criteria.direction)
 
 
 def _trained(points: Sequence[Point], criteria: Criteria) -> list[Point]:
@@ -218,9 +232,10 @@ def _promise(base: Point, criteria: Criteria) -> str:
 
 def _faster(winner: Point, base: Point, criteria: Criteria) -> str:
     ratio = f" ({measured(winner)[1] / measured(base)[1]:.2f}x)" if measured(base)[1] > 0 else ""
+    doubt = "; not confirmed with fresh seeds" if winner.quality_lost and not winner.confirmed else ""
     return (
         f"{winner.label} is the fastest policy {_promise(base, criteria)}: {criteria.figures(winner)}, "
-        f"against float32's {_rate(measured(base)[1])} samples/s{ratio}"
+        f"against float32's {_rate(measured(base)[1])} samples/s{ratio}{doubt}"
     )
 
 
@@ -239,6 +254,8 @@ def _none_faster(nearest: Point, base: Point, criteria: Criteria) -> str:
 def _none_within(
     others: Sequence[Point], points: Sequence[Point], base: Point, bound: float, criteria: Criteria
 ) -> str:
+    if len(points) == 1:
+        return f"nothing but float32 was tried ({criteria.figures(base)})"
     if not others:
         return f"no policy but float32 trains ({criteria.figures(base)}){_causes(points)}"
     near = Accurate().choose(others, criteria).point

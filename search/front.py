@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..policies.errors import HalfwiseError
 from .hypervolume import hypervolume as area_covered
+from .noise import QualityLost
 
 Direction = Literal["maximize", "minimize"]
 
@@ -30,7 +31,9 @@ class Point:
 
     A feasible point has both figures. An infeasible one (it does not train, did not run, or needs too much
     memory) may lack them and says why in `cause`. `against_float32` bounds the speed over float32's where it was
-    measured side by side. Figures are finite: a point with NaN or infinity cannot be made.
+    measured side by side. `quality_lost` is the paired difference to float32, where float32 trained: policies are
+    then compared by it, since their own qualities may come from other seeds and lengths. Figures are finite: a
+    point with NaN or infinity cannot be made.
 
     Raises:
         HalfwiseError: a figure is NaN or infinite, or a feasible point lacks one.
@@ -44,10 +47,12 @@ class Point:
     feasible: bool = True
     cause: str | None = None
     against_float32: Interval | None = None
+    quality_lost: QualityLost | None = None
 
     def __post_init__(self) -> None:
         """Check the figures once, so that nothing that reads points has to."""
-        for what, value in (("quality", self.quality), ("speed", self.speed)):
+        lost = 0.0 if self.quality_lost is None else self.quality_lost.mean
+        for what, value in (("quality", self.quality), ("speed", self.speed), ("quality lost", lost)):
             if value is None and self.feasible:
                 raise HalfwiseError(f"trial {self.number} is feasible, so it must have a {what}, but got None")
             if value is not None and not math.isfinite(value):
@@ -57,6 +62,11 @@ class Point:
     def label(self) -> str:
         """What people call it: "trial 7", or "trial 3 (O2)" where the policy has a name."""
         return f"trial {self.number}" + (f" ({self.name})" if self.name else "")
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it was trained with fresh seeds and held against float32 with the same ones."""
+        return self.quality_lost is not None and self.quality_lost.confirmed
 
 
 def merit(quality: float, direction: Direction) -> float:
@@ -77,12 +87,21 @@ def measured(point: Point) -> tuple[float, float]:
     return point.quality, point.speed
 
 
+def worth(point: Point, direction: Direction) -> float:
+    """How good a feasible point is, more is better: against float32 where that is known, else its own quality.
+
+    Raises:
+        HalfwiseError: the point lacks a figure.
+    """
+    quality, _ = measured(point)
+    return merit(quality, direction) if point.quality_lost is None else -point.quality_lost.mean
+
+
 def by_speed(points: Iterable[Point], direction: Direction) -> list[Point]:
     """The feasible points: fastest first, of equal speed the better one, of equal both the earlier trial."""
 
     def rank(point: Point) -> tuple[float, float, int]:
-        quality, speed = measured(point)
-        return (-speed, -merit(quality, direction), point.number)
+        return (-measured(point)[1], -worth(point, direction), point.number)
 
     return sorted((point for point in points if point.feasible), key=rank)
 
@@ -97,13 +116,12 @@ def pareto_front(points: Iterable[Point], direction: Direction) -> tuple[Point, 
     best = -math.inf
     seen: set[tuple[str, float, float]] = set()
     for point in by_speed(points, direction):
-        quality, speed = measured(point)
-        worth = merit(quality, direction)
-        tie = bool(front) and worth == best and speed == front[-1].speed
-        if (worth > best or tie) and (point.digest, quality, speed) not in seen:
+        speed, good = measured(point)[1], worth(point, direction)
+        tie = bool(front) and good == best and speed == front[-1].speed
+        if (good > best or tie) and (point.digest, good, speed) not in seen:
             front.append(point)
-            best = worth
-            seen.add((point.digest, quality, speed))
+            best = good
+            seen.add((point.digest, good, speed))
     return tuple(front)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .propose import CostModel, Proposer
+from .propose import CostModel, Proposer, Tried
 from .propose.aimet import Aimet
 from .propose.bisect import Bisect
 from .propose.exhaustive import Exhaustive
@@ -29,13 +29,17 @@ class Knowledge:
     """What is known before the first trial.
 
     `noise` is the standard deviation of one trial's quality lost, and `max_quality_lost` what may be lost, both in
-    the metric's unit; `prior` holds the sites' chances of harm.
+    the metric's unit; `prior` holds the sites' chances of harm. `earlier` are trials of an earlier study of the
+    same sites, their losses brought to this noise: they shape beliefs, and count for nothing else. `warm_start` is
+    the study that prior or trials come from, if they come from one.
     """
 
     costs: CostModel
     noise: float
     max_quality_lost: float
     prior: Prior
+    earlier: tuple[Tried, ...] = ()
+    warm_start: str | None = None
 
 
 def make_proposer(name: str, known: Knowledge, seed: int) -> Proposer:
@@ -50,7 +54,7 @@ def make_proposer(name: str, known: Knowledge, seed: int) -> Proposer:
 
 
 def _ladder(known: Knowledge, seed: int) -> Proposer:
-    return Ladder(known.costs, known.noise, known.prior, seed)
+    return Ladder(known.costs, known.noise, known.prior, seed, known.earlier)
 
 
 def _exhaustive(known: Knowledge, _: int) -> Proposer:

@@ -23,7 +23,10 @@ from ..policies.errors import HalfwiseError
 from .advisors import Advisor, Suggestion
 from .front import Direction, Point
 from .journal import journal_errors, open_journal
+from .longer import keep_longer, latest_trials
+from .propose.beliefs import Beliefs
 from .propose.optuna_sampler import BLAMED, CHOICES, QUALITY_LOST
+from .settled import Settled
 from .setup import Setup, Terms, refuse_changes
 
 Status = Literal["trained", "infeasible", "failed"]
@@ -51,7 +54,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A finished trial; `policy` is the canonical text. Figures are None unless it trained."""
+    """A finished trial; `policy` is the canonical text. Figures are None unless it trained.
+
+    `choices` are those of its sites, as in `Proposal`.
+    """
 
     number: int
     name: str | None
@@ -61,6 +67,7 @@ class Told:
     quality: float | None = None
     speed: float | None = None
     cause: str | None = None
+    choices: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def interrupted(self) -> bool:
@@ -160,10 +167,39 @@ class Search:
         """
         self._close(number, "failed", {"cause": cause})
 
+    def tell_longer(self, number: int, quality: float, quality_lost: float | None = None) -> None:
+        """A trial that trained was trained longer, to this quality.
+
+        Optuna's own samplers go on learning from the first length, where all trials can be compared.
+
+        Raises:
+            HalfwiseError: there is no such trial that trained, or a figure is not a finite number.
+        """
+        figures = {"quality": _finite(number, "quality", quality)}
+        if quality_lost is not None:
+            figures[QUALITY_LOST] = _finite(number, "quality lost", quality_lost)
+        self._replace(number, figures)
+
+    def tell_longer_infeasible(self, number: int, cause: str, blamed: Sequence[str] = ()) -> None:
+        """A trial that trained turned out not to train any longer.
+
+        Raises:
+            HalfwiseError: there is no such trial that trained.
+        """
+        self._replace(number, {"status": "infeasible", "cause": cause, BLAMED: list(blamed)})
+
+    def beliefs(self) -> Beliefs | None:
+        """What the trials leave to be believed; None where the advisor holds no beliefs."""
+        return self._setup.advisor.beliefs(self._sampled)
+
+    def settled(self) -> tuple[Policy, Settled] | None:
+        """The policy that no trial can improve on any more, if the advisor knows one."""
+        return self._setup.advisor.settled(self._sampled)
+
     def finished(self) -> tuple[Told, ...]:
         """Every finished trial in the order in which they were asked for, interrupted ones included."""
         states = (TrialState.COMPLETE, TrialState.FAIL)
-        trials = [t for s in (self._levels, self._sampled) for t in s.get_trials(deepcopy=False, states=states)]
+        trials = [t for s in (self._levels, self._sampled) for t in latest_trials(s) if t.state in states]
         # Killed inside `ask`, a trial may lack its policy: nobody was ever handed it.
         return tuple(sorted((_told(t) for t in trials if "policy" in t.user_attrs), key=lambda told: told.number))
 
@@ -172,8 +208,9 @@ class Search:
 
         A failed trial found out nothing, so it does not count.
         """
+        digest = policy.digest
         for told in self.finished():
-            if told.digest == policy.digest and told.status != "failed":
+            if told.digest == digest and told.status != "failed":
                 return told.number
         return None
 
@@ -199,6 +236,14 @@ class Search:
             trial.set_user_attr(key, value)
         _settle(study, trial.number, trial.user_attrs)
         del self._running[number]
+
+    def _replace(self, number: int, found: Mapping[str, float | str | list[str]]) -> None:
+        for study in (self._levels, self._sampled):
+            for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+                if trial.user_attrs["number"] == number and trial.user_attrs["status"] == "trained":
+                    keep_longer(study, trial.number, found)
+                    return
+        raise HalfwiseError(f"no trial {number} has trained, so nothing can be told of training it longer")
 
 
 def _open_study(storage: JournalStorage, name: str, quality_direction: Direction) -> optuna.Study:
@@ -254,6 +299,7 @@ def _told(trial: FrozenTrial) -> Told:
         quality=found.get("quality"),
         speed=found.get("speed"),
         cause=found.get("cause", None if "status" in found else INTERRUPTED),
+        choices=found.get(CHOICES, {}),
     )
 
 

@@ -7,7 +7,7 @@ from .range_rule import RangeRule
 from .reduction_length import ReductionLengthRule
 from .rule import Harm, Rule
 from .statistics import AloneEffect, GroupStatistics, OpStatistics, TensorStatistics
-from .underflow import PoleRule, UnderflowRule
+from .underflow import PoleRule, UnderflowRule, UnscaledUnderflowRule
 
 __all__ = [
     "STANDARD_RULES",
@@ -26,6 +26,7 @@ __all__ = [
     "TensorStatistics",
     "UnderflowRule",
     "UnlessHarmlessAlone",
+    "UnscaledUnderflowRule",
     "believe",
     "noisy_or",
 ]

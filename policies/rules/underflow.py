@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..precision import FORMATS, LowPrecision
 from .rule import Harm, bounded, place, saturating
-from .statistics import GroupStatistics
+from .statistics import GroupStatistics, TensorStatistics
 
 # They are infinite at 0: a small input that becomes 0 is another answer.
 _POLES = frozenset({"Inv", "Log", "Log10", "Log2", "Reciprocal", "Rsqrt"})
@@ -28,21 +28,47 @@ class UnderflowRule:
         if not _narrow(precision):
             return None
         found = [
-            (self._lost(t.below_subnormal_scaled, t.below_normal_scaled), op, t.below_subnormal_scaled)
+            (self._lost(*shares), op, shares[0])
             for op in group.ops
-            for t in op.tensors
-            if t.below_subnormal_scaled is not None and t.below_normal_scaled is not None
+            for tensor in op.tensors
+            if (shares := self._shares(tensor)) is not None
         ]
         if not found:
             return None
         lost, op, zero = max(found, key=lambda each: each[0])
         reason = (
-            f"{zero:.1%} of the gradient is below {precision}'s smallest number, loss scale included, in {op.op}"
+            f"{zero:.1%} of the gradient is below {precision}'s smallest number, {self._scale_words}, in {op.op}"
         )
         return Harm(self.name, bounded(saturating(lost, self.even_share, order=4)), reason)
 
+    @property
+    def _scale_words(self) -> str:
+        return "loss scale included"
+
+    def _shares(self, tensor: TensorStatistics) -> tuple[float, float] | None:
+        """The shares below the smallest subnormal and normal number; None for what is no gradient."""
+        if tensor.below_subnormal_scaled is None or tensor.below_normal_scaled is None:
+            return None
+        return tensor.below_subnormal_scaled, tensor.below_normal_scaled
+
     def _lost(self, zero: float, subnormal: float) -> float:
         return zero + self.subnormal_weight * max(subnormal - zero, 0.0)
+
+
+@dataclass(frozen=True)
+class UnscaledUnderflowRule(UnderflowRule):
+    """The same without a loss scale: what a policy without one risks."""
+
+    name: str = "underflow without a loss scale"
+
+    @property
+    def _scale_words(self) -> str:
+        return "without a loss scale"
+
+    def _shares(self, tensor: TensorStatistics) -> tuple[float, float] | None:
+        if tensor.below_subnormal_scaled is None:
+            return None
+        return tensor.below_subnormal, tensor.below_normal
 
 
 @dataclass(frozen=True)

@@ -66,4 +66,4 @@ class Aimet:
         for site, choice in lowerings:
             if choices[site] == 0 or self._gain_s((site, choice)) > self._gain_s((site, choices[site])):
                 choices[site] = choice
-        return tuple(choices)
+        return self.costs.one_low(choices)

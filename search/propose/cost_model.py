@@ -3,23 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ...policies.errors import InputError
-from .arrays import Floats, Ints
+from ...policies.precision import LOW_PRECISIONS
+from .arrays import Bools, Floats, Ints
 
 FLOAT32 = "float32"
 
 Choices = tuple[int, ...]
-"""The place of each site's choice in `Site.choices`, sites in the order of the cost model; 0 is float32."""
+"""The place of each site's choice in `Site.choices`, sites in the order of the cost model; 0 is float32's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """A part of the network with a precision of its own, and the seconds that its ops take in each.
 
-    `choices` begins with float32; `seconds` stand in the same order.
+    `choices` begins with what a float32 step has; `seconds` stand in the same order. Mostly choices are
+    precisions, float32 first; a site of others (loss scalings) begins with the safest of them.
     """
 
     name: str
@@ -28,13 +31,18 @@ class Site:
 
     def __post_init__(self) -> None:
         """Refuse a site that cannot stay in float32, or lacks a figure."""
-        if not self.choices or self.choices[0] != FLOAT32:
+        if not self.choices or (self.low_places and self.choices[0] != FLOAT32):
             raise InputError(f"site {self.name!r}: the first choice must be float32, but they are {self.choices}")
         if len(self.seconds) != len(self.choices):
             raise InputError(
                 f"site {self.name!r}: each of its {len(self.choices)} choices needs its seconds, "
                 f"but {len(self.seconds)} are given"
             )
+
+    @property
+    def low_places(self) -> tuple[int, ...]:
+        """The places of its low precisions; none for a site of other choices."""
+        return tuple(place for place, choice in enumerate(self.choices) if choice in LOW_PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,17 @@ class Border:
     seconds: tuple[tuple[float, ...], ...]
 
 
+class Tables(NamedTuple):
+    """The seconds of `sites` (sites, most choices) and `borders` (borders, most, most), 0 where a choice is not.
+
+    `ends` (borders, 2) are the two sites of each border.
+    """
+
+    sites: Floats
+    borders: Floats
+    ends: Ints
+
+
 @dataclass(frozen=True)
 class CostModel:
     """A step's seconds: `constant_s`, and what each site and each border adds by the choices made.
@@ -53,6 +72,8 @@ class CostModel:
     Prices worked out before the search, so a search over them knows the speed of every policy. Borders couple
     two sites each, so a cast that serves several sites is counted for each of them: the price of the compiled
     table is the one to report. `float32_s` is what a step of float32 takes where the model is not exact there.
+    Each of `regions` is the sites of one layer whose ops have sites of their own: MindSpore gives such a layer one
+    low precision, so those of its sites that are low must be low in the same.
 
     Raises:
         InputError: two sites share a name, or a border does not fit its sites.
@@ -62,6 +83,7 @@ class CostModel:
     sites: tuple[Site, ...]
     borders: tuple[Border, ...] = ()
     float32_s: float | None = None
+    regions: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse borders that don't fit."""
@@ -93,20 +115,71 @@ class CostModel:
 
     def speedup(self, choices: Sequence[int]) -> float:
         """Times float32's speed."""
-        return self._float32_s / self.step_time_s(choices)
+        return self.float32_step_time_s / self.step_time_s(choices)
 
     def speedups(self, choices: Ints) -> Floats:
         """The same for many: (n, sites) gives (n,)."""
-        seconds = np.full(len(choices), self.constant_s)
-        for site, column in zip(self.sites, choices.T, strict=True):
-            seconds += np.array(site.seconds)[column]
-        for border in self.borders:
-            seconds += np.array(border.seconds)[choices[:, border.first], choices[:, border.second]]
-        return self._float32_s / seconds
+        return self.float32_step_time_s / self.step_times_s(choices)
+
+    def step_times_s(self, choices: Ints) -> Floats:
+        """Seconds of a step of each of many: (n, sites) gives (n,)."""
+        tables, borders = self.tables, np.arange(len(self.borders))
+        seconds = self.constant_s + tables.sites[np.arange(len(self.sites)), choices].sum(axis=1)
+        first, second = choices[:, tables.ends[:, 0]], choices[:, tables.ends[:, 1]]
+        return seconds + tables.borders[borders, first, second].sum(axis=1)
+
+    def allowed(self, choices: Ints) -> Bools:
+        """Which of many keep to one low precision in each region: (n, sites) gives (n,)."""
+        fine = np.ones(len(choices), dtype=bool)
+        for region in self.regions:
+            found = [
+                np.any([choices[:, site] == place for site, place in self._low_in(region, precision)], axis=0)
+                for precision in LOW_PRECISIONS
+                if self._low_in(region, precision)
+            ]
+            fine &= np.sum(found, axis=0) <= 1
+        return fine
+
+    def one_low(self, choices: Sequence[int]) -> Choices:
+        """The choices, brought to one low precision in each region: the one that most of its sites have.
+
+        Sites that don't offer it become float32; of equally many precisions the first one stays.
+        """
+        changed = list(choices)
+        for region in self.regions:
+            low = [self.sites[site].choices[choices[site]] for site in region if choices[site]]
+            if len(set(low)) > 1:
+                kept = max(LOW_PRECISIONS, key=low.count)
+                places = dict(self._low_in(region, kept))
+                for site in region:
+                    changed[site] = places.get(site, 0) if changed[site] else 0
+        return tuple(changed)
+
+    def _low_in(self, region: Sequence[int], precision: str) -> list[tuple[int, int]]:
+        """The sites of a region that offer a precision, and its place among their choices."""
+        offers = [(site, self.sites[site].choices) for site in region]
+        return [(site, choices.index(precision)) for site, choices in offers if precision in choices]
 
     @cached_property
-    def _float32_s(self) -> float:
-        return self.step_time_s(self.float32) if self.float32_s is None else self.float32_s
+    def tables(self) -> "Tables":
+        """All its seconds as arrays."""
+        most = max(self.sizes, default=1)
+        sites = np.zeros((len(self.sites), most))
+        for row, site in zip(sites, self.sites, strict=True):
+            row[: len(site.seconds)] = site.seconds
+        borders = np.zeros((len(self.borders), most, most))
+        for table, border in zip(borders, self.borders, strict=True):
+            seconds = np.array(border.seconds)
+            table[: seconds.shape[0], : seconds.shape[1]] = seconds
+        ends = np.array([(border.first, border.second) for border in self.borders], dtype=np.int64).reshape(-1, 2)
+        return Tables(sites, borders, ends)
+
+    @cached_property
+    def float32_step_time_s(self) -> float:
+        """Seconds of a step of float32."""
+        if self.float32_s is not None:
+            return self.float32_s
+        return float(self.step_times_s(np.array([self.float32], dtype=np.int64))[0])
 
     def named(self, choices: Sequence[int]) -> dict[str, str]:
         """The choices by the names of sites and precisions."""

@@ -39,4 +39,5 @@ class Exhaustive:
     @cached_property
     def _by_price(self) -> tuple[Choices, ...]:
         every = itertools.product(*map(range, self._costs.sizes))
-        return tuple(sorted(every, key=self._costs.step_time_s))
+        allowed = (choices for choices in every if self._costs.one_low(choices) == choices)
+        return tuple(sorted(allowed, key=self._costs.step_time_s))

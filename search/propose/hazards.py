@@ -6,11 +6,12 @@ to a small chance that the neighbours cure it; a failure holds one, most likely 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from .additive_loss import Features
-from .arrays import Bools, Floats
+from .arrays import Bools, Floats, rows_of
 from .proposer import Tried
 
 # Chances that a policy trains although it holds a hazard, that a diagnosis points at the wrong column, and that a
@@ -43,61 +44,113 @@ class Hazards:
 
 
 def believe(features: Features, prior: Floats, tried: Sequence[Tried], rng: np.random.Generator) -> Hazards:
-    """Hazards given the trials; `prior` is the chance of each column before any of them, inside (0, 1)."""
+    """Hazards given the trials; `prior` is the chance of each column before any of them, inside (0, 1).
+
+    Pending trials teach nothing: their ends are not known.
+    """
     history = [trial for trial in tried if not trial.pending]
-    choices = np.array([trial.choices for trial in history], dtype=np.int64).reshape(-1, features.sites)
-    rows = features.of(choices)[:, : features.single]
+    rows = features.of(rows_of([trial.choices for trial in history], features.sites))[:, : features.single]
     trained = np.array([trial.trained for trial in history], dtype=bool)
     # A policy that trains can hold a hazard only if it was cured there, each time anew.
-    odds = prior / (1 - prior) * _CURED ** rows[trained].sum(axis=0)
-    failures = _Failures(rows[~trained] > 0, _pointed(features, [t for t in history if not t.trained]))
-    tied = failures.held.any(axis=0)
-    samples = failures.sample(odds, tied, rng)
-    chance = np.where(tied, np.clip(samples.mean(axis=0), 0.5 / _SAMPLES, 1 - 0.5 / _SAMPLES), odds / (1 + odds))
+    log_odds = _log_odds(prior) + log(_CURED) * rows[trained].sum(axis=0)
+    held = rows[~trained] > 0
+    tied = held.any(axis=0)
+    failures = _Failures(held, _pointed(features, [trial for trial in history if not trial.trained]))
+    samples = failures.sample(log_odds, np.flatnonzero(tied).tolist(), rng)
+    chance = np.where(
+        tied,
+        np.clip(samples.mean(axis=0), 0.5 / _SAMPLES, 1 - 0.5 / _SAMPLES),
+        0.5 + 0.5 * np.tanh(0.5 * log_odds),
+    )
     return Hazards(chance, tied, samples)
 
 
 def _pointed(features: Features, failed: Sequence[Tried]) -> Bools:
     """(failures, columns): the low choices of the sites that each diagnosis named."""
+    column_of = {column: number for number, column in enumerate(features.columns)}
     pointed = np.zeros((len(failed), features.single), dtype=bool)
     for row, trial in enumerate(failed):
-        for column, (site, choice) in enumerate(features.columns):
-            pointed[row, column] = site in trial.blamed and trial.choices[site] == choice
+        for site in trial.blamed:
+            column = column_of.get((site, trial.choices[site]))
+            if column is not None:
+                pointed[row, column] = True
     return pointed
 
 
-@dataclass(frozen=True)
 class _Failures:
-    """(failures, columns): what each failed policy held in low precision, and what its diagnosis points at."""
+    """What each failed policy held in low precision, and what its diagnosis points at: (failures, columns) each.
 
-    held: Bools
-    pointed: Bools
+    A column's failures are kept as the bits of a number: most questions are then one operation for all of them.
+    """
 
-    def sample(self, odds: Floats, tied: Bools, rng: np.random.Generator) -> Bools:
+    def __init__(self, held: Bools, pointed: Bools) -> None:
+        self._of_column = list(zip(_bits(held), _bits(pointed), strict=True))
+        self._diagnosed = _number(pointed.any(axis=1))
+        # A wrong column is one of many that could have been named.
+        self._log_held = np.log(np.maximum(held.sum(axis=1), 1)).tolist()
+        self._start = np.flatnonzero(pointed.any(axis=0)).tolist()
+
+    def sample(self, log_odds: Floats, columns: Sequence[int], rng: np.random.Generator) -> Bools:
         """Draws of the tied columns, one after the other given the rest; the others stay False."""
-        hazard = self.pointed.any(axis=0)
-        samples = np.zeros((_SAMPLES, len(odds)), dtype=bool)
-        columns = np.flatnonzero(tied)
+        samples = np.zeros((_SAMPLES, len(log_odds)), dtype=bool)
+        odds = log_odds.tolist()
+        hazards = set(self._start)
+        named, unnamed = self._of(hazards)
+        # Columns of the same failures are alike in this, and most are.
+        known: dict[tuple[int, int], float] = {}
         for turn in range(_BURN_IN + _SAMPLES):
-            uniform = rng.random(len(columns))
-            for place, column in enumerate(columns.tolist()):
-                hazard[column] = False
-                without = self._likelihood(hazard, column)
-                hazard[column] = True
-                ratio = odds[column] * self._likelihood(hazard, column) / without
-                hazard[column] = uniform[place] < ratio / (1 + ratio)
+            for column, drawn in zip(columns, _log_odds(rng.random(len(columns))).tolist(), strict=True):
+                if column in hazards:
+                    ratio = self._log_ratio(*self._of_column[column], *self._of(hazards - {column}))
+                else:
+                    kind = self._of_column[column]
+                    ratio = known.get(kind)
+                    if ratio is None:
+                        ratio = known[kind] = self._log_ratio(*kind, named, unnamed)
+                if (drawn < odds[column] + ratio) != (column in hazards):
+                    hazards ^= {column}
+                    named, unnamed = self._of(hazards)
+                    known = {}
             if turn >= _BURN_IN:
-                samples[turn - _BURN_IN] = hazard
+                samples[turn - _BURN_IN, list(hazards)] = True
         return samples
 
-    def _likelihood(self, hazard: Bools, column: int) -> float:
-        """How likely the failures that hold a column are, given the hazards."""
-        held = self.held[self.held[:, column]]
-        pointed = self.pointed[self.held[:, column]]
-        named = (pointed & hazard).any(axis=1)
-        unnamed = (held & hazard).any(axis=1)
-        # A wrong column is one of many that could have been named.
-        others = 1 / np.maximum(held.sum(axis=1), 1)
-        elsewhere = np.where(pointed.any(axis=1), _MISPOINTED * others, 1.0)
-        nowhere = np.where(pointed.any(axis=1), _NO_REASON * others, _NO_REASON)
-        return float(np.prod(np.where(named, 1.0, np.where(unnamed, elsewhere, nowhere))))
+    def _of(self, hazards: set[int]) -> tuple[int, int]:
+        """The failures in which a hazard was named, and those that held one."""
+        named = held = 0
+        for column in hazards:
+            named |= self._of_column[column][1]
+            held |= self._of_column[column][0]
+        return named, held
+
+    def _log_ratio(self, own: int, pointed: int, named: int, held: int) -> float:
+        """How much likelier the failures are with a hazard beside others than without it, as a logarithm.
+
+        `own` are the failures that hold it, `pointed` those that name it; `named` and `held` are the others'. A
+        failure has chance 1 where a hazard is named, or held and nothing is named; one in so many columns times
+        `_MISPOINTED` where a hazard is held and something else named; and with no hazard `_NO_REASON` for either.
+        """
+        open_ = own & ~named
+        pointed &= open_
+        alone = open_ & ~held
+        ratio = -log(_NO_REASON) * (alone & ~self._diagnosed).bit_count()
+        ratio += log(_MISPOINTED / _NO_REASON) * (alone & self._diagnosed & ~pointed).bit_count()
+        while pointed:
+            row = pointed.bit_length() - 1
+            ratio += self._log_held[row] - log(_NO_REASON if alone >> row & 1 else _MISPOINTED)
+            pointed ^= 1 << row
+        return ratio
+
+
+def _log_odds(chance: Floats) -> Floats:
+    # A draw may be 0, and is then below everything.
+    return np.log(np.maximum(chance, 1e-300)) - np.log1p(-chance)
+
+
+def _bits(rows: Bools) -> list[int]:
+    """Each column of (failures, columns) as a number, the first failure its lowest bit."""
+    return [_number(column) for column in rows.T]
+
+
+def _number(bits: Bools) -> int:
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cost_model import FLOAT32, Choices, CostModel, Site
+from .cost_model import Choices, CostModel, Site
 from .proposer import Tried
 from .replayed import Steps, replay
 
@@ -31,18 +31,20 @@ class Levels:
 
 
 def all_low(costs: CostModel) -> Choices:
-    """Each site in the low precision in which its own ops take least time; float32 where it offers no other."""
-    return tuple(_fastest_low(site) for site in costs.sites)
+    """Each site in the low precision in which its own ops take least time; float32 where it offers no other.
+
+    Within a region all take the one that is fastest for most of its sites.
+    """
+    return costs.one_low(tuple(_fastest_low(site) for site in costs.sites))
 
 
 def _fastest_low(site: Site) -> int:
-    return min(range(1, len(site.choices)), key=site.seconds.__getitem__, default=0)
+    return min(site.low_places, key=site.seconds.__getitem__, default=0)
 
 
 def _low_precisions(sites: Sequence[Site]) -> tuple[str, ...]:
     """In the order in which sites first offer them."""
-    offered = dict.fromkeys(choice for site in sites for choice in site.choices)
-    return tuple(precision for precision in offered if precision != FLOAT32)
+    return tuple(dict.fromkeys(site.choices[place] for site in sites for place in site.low_places))
 
 
 def _place(site: Site, precision: str) -> int:

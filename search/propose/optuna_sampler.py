@@ -1,6 +1,6 @@
 """Any proposer as an Optuna sampler: the study's trials are its history, and its choices the parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,32 @@ def tried_of(costs: CostModel, trial: FrozenTrial) -> Tried | None:
     return Tried(choices, known.get(QUALITY_LOST), blamed)
 
 
+class History:
+    """Reads the trials of a study as a proposer sees them, each finished one once."""
+
+    def __init__(self, costs: CostModel) -> None:
+        """Nothing is read yet; `costs` are those of the sites."""
+        self._costs = costs
+        self._read: dict[int, tuple[Mapping[str, Any], TrialState, Tried | None]] = {}
+
+    def of(self, trials: Iterable[FrozenTrial]) -> list[Tried]:
+        """What `tried_of` makes of them, without those of which there is nothing to see.
+
+        A trial is known by its number and its very attributes, which a storage replaces where they change.
+        """
+        found = (self._tried(trial) for trial in trials)
+        return [tried for tried in found if tried is not None]
+
+    def _tried(self, trial: FrozenTrial) -> Tried | None:
+        attributes, state, tried = self._read.get(trial.number, (None, None, None))
+        if attributes is trial.user_attrs and state == trial.state:
+            return tried
+        tried = tried_of(self._costs, trial)
+        if trial.state.is_finished():
+            self._read[trial.number] = (trial.user_attrs, trial.state, tried)
+        return tried
+
+
 class ProposerSampler(BaseSampler):
     """Suggests what a proposer proposes, all sites at once; each site is a categorical parameter of its name.
 
@@ -67,6 +93,7 @@ class ProposerSampler(BaseSampler):
         self._proposer = proposer
         self._costs = costs
         self._seed = seed
+        self._read = History(costs)
         self._independent = RandomSampler(seed)
 
     def reseed_rng(self) -> None:
@@ -94,4 +121,4 @@ class ProposerSampler(BaseSampler):
 
     def _history(self, study: Study, current: FrozenTrial) -> Sequence[Tried]:
         others = (trial for trial in study.get_trials(deepcopy=False) if trial.number != current.number)
-        return [tried for trial in others if (tried := tried_of(self._costs, trial)) is not None]
+        return self._read.of(others)

@@ -1,7 +1,7 @@
 """What is known of the sites before the first trial: chances of harm, from rules over a float32 run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +26,13 @@ class PriorColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Prior:
-    """The chance, inside (0, 1), that a site does harm in a precision; the others get the flat one."""
+    """The chance, inside (0, 1), that a site does harm in a precision; the others get the flat one.
+
+    `emphasis` is how much more than others a site is known to lose; where it is not, its chance of harm says so.
+    """
 
     chances: Mapping[tuple[str, str], float]
+    emphasis: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
 
     def __post_init__(self) -> None:
         """Refuse certainties: a belief is never a ban."""
@@ -43,4 +47,6 @@ class Prior:
         flat = min(_RARE, 1 / max(features.single, 1))
         keys = [(costs.sites[site].name, costs.sites[site].choices[choice]) for site, choice in features.columns]
         hazard = np.array([self.chances.get(key, flat) for key in keys], dtype=float)
-        return PriorColumns(hazard, np.clip(np.sqrt(hazard / flat), *_EMPHASIS))
+        by_chance = np.sqrt(hazard / flat)
+        emphasis = [self.emphasis.get(key, guess) for key, guess in zip(keys, by_chance.tolist(), strict=True)]
+        return PriorColumns(hazard, np.clip(np.array(emphasis, dtype=float), *_EMPHASIS))

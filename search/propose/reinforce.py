@@ -36,7 +36,7 @@ class Reinforce:
         """A draw; never None."""
         logits = self.logits(tried)
         # The largest of logits with Gumbel noise is a draw from their softmax.
-        return tuple((logits + rng.gumbel(size=logits.shape)).argmax(axis=1).tolist())
+        return self.costs.one_low((logits + rng.gumbel(size=logits.shape)).argmax(axis=1).tolist())
 
     def logits(self, tried: Sequence[Tried]) -> Floats:
         """What the trials taught: (sites, most choices of a site), -inf where a site has no such choice."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,10 +18,40 @@ from halfwise.policies import parse_policy
 SUPPORT = Path(__file__).parents[1] / "support"
 
 RunTrial = Callable[..., Outcome]
+TINY = Survey(
+    workload="tiny",
+    metric="accuracy",
+    direction="maximize",
+    batch_size=32,
+    trial_steps=30,
+    full_steps=300,
+    parameters=0,
+    mindspore_version="2.10.0",
+    cells=(),
+)
 
 
 @pytest.fixture
-def run_trial(tmp_path: Path) -> RunTrial:
+def make_evaluator() -> Callable[..., Evaluator]:
+    """`make_evaluator("make_tiny", steps=30)`: an evaluator of a tiny workload, other fields by name."""
+
+    def make(workload: str, **changes: Any) -> Evaluator:
+        fields: dict[str, Any] = {
+            "workload": workload if ":" in workload else f"tiny_workloads:{workload}",
+            "search_path": SUPPORT,
+            "survey": TINY,
+            "device": DeviceFacts("CPU", ("float16",), {}, reference_convolution=False),
+            "seed": 1,
+            "steps": 30,
+            "limits": Limits(time_s=120, memory_bytes=4 << 30),
+        }
+        return Evaluator(**fields | changes)
+
+    return make
+
+
+@pytest.fixture
+def run_trial(tmp_path: Path, make_evaluator: Callable[..., Evaluator]) -> RunTrial:
     """`run_trial("make_tiny", "O3", steps=30)` trains a tiny workload under a policy in a real process."""
 
     def run(
@@ -32,26 +63,8 @@ def run_trial(tmp_path: Path) -> RunTrial:
         trained: dict[str, Outcome] | None = None,
         memory_bound: MemoryBound | None = None,
     ) -> Outcome:
-        evaluator = Evaluator(
-            workload=workload if ":" in workload else f"tiny_workloads:{workload}",
-            search_path=SUPPORT,
-            survey=Survey(
-                workload="tiny",
-                metric="accuracy",
-                direction="maximize",
-                batch_size=32,
-                trial_steps=30,
-                full_steps=300,
-                parameters=0,
-                mindspore_version="2.10.0",
-                cells=(),
-            ),
-            device=DeviceFacts("CPU", ("float16",), {}, reference_convolution=False),
-            seed=seed,
-            steps=steps,
-            limits=limits or Limits(time_s=120, memory_bytes=4 << 30),
-            memory_bound=memory_bound,
-        )
+        changes = {"limits": limits} if limits else {}
+        evaluator = make_evaluator(workload, seed=seed, steps=steps, memory_bound=memory_bound, **changes)
         number = len(list(tmp_path.iterdir()))
         return evaluator.evaluate(parse_policy(policy), None, tmp_path / f"trial-{number}", trained)
 

@@ -173,3 +173,29 @@ def test_losses_are_finite_or_none(run_trial):
     for workload in ("make_overflowing", "make_huge_gradient"):
         outcome = run_trial(workload, "O3")
         assert all(loss is None or math.isfinite(loss) for loss in outcome.losses)
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_an_overflow_behind_wide_kernels_and_a_harmless_mask_is_named(run_trial, mode):
+    """Layers that a CPU computes in float32, and a masked score of minus infinity, are not taken for the fault."""
+    outcome = run_trial("localize_workloads:make_late_overflow", f"{{default: float16, mode: {mode}}}")
+    place = outcome.first_non_finite
+    assert (place.layer, place.op, place.direction) == ("squares", "Mul", "forward")
+
+
+def test_a_loss_that_never_moves_names_the_first_op_to_leave_float32(run_trial):
+    """Where nothing is non-finite, the step is held against float32: the gradient that vanished is named."""
+    outcome = run_trial("localize_workloads:make_frozen", "{default: float16, loss_scaling: {kind: none}}")
+    assert outcome.cause == "loss never moved"
+    assert outcome.first_non_finite is None
+    assert (outcome.left_float32.layer, outcome.left_float32.direction) == ("second", "gradient")
+    assert outcome.blamed_place == outcome.left_float32
+    assert outcome.notes == (f"the first op to leave float32: {outcome.left_float32}",)
+
+
+def test_where_only_pynative_runs_the_layer_is_named(run_trial):
+    """Of a network that graph mode cannot compile, the first layer to give what is not finite is named."""
+    outcome = run_trial("localize_workloads:make_eager_overflow", "{default: float16, mode: pynative}")
+    place = outcome.first_non_finite
+    assert (place.layer, place.op, place.direction) == ("squares", None, "forward")
+    assert str(place) == "step 0, in squares (forward)"

@@ -23,6 +23,7 @@ trials: 9
 sampler: random
 seed: 3
 steps: 20
+confirm: none
 policies:
   cured: "{default: float16, layers: {'square::Mul': float32}}"
 """

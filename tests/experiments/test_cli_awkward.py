@@ -116,6 +116,7 @@ sampler: random
 levels: false
 trials: 3
 steps: 12
+confirm: none
 """
 
 

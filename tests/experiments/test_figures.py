@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from matplotlib import image
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from halfwise.experiments.figures import FrontPicture, front_figure, save_front_figure
 from halfwise.search.front import Direction, Point, pareto_front
+from halfwise.search.noise import QualityLost
 
 LEVELS = [("O0", 0.972, 1000.0), ("O1", 0.968, 1320.0), ("O2", 0.9715, 1480.0), ("O3", 0.941, 1690.0)]
 
@@ -123,3 +125,29 @@ def test_markup_in_names_stays_text(tmp_path: Path):
     path = tmp_path / "front.png"
     save_front_figure(_picture([Point(0, r"$\frac{<script>", "d", 0.9, 10.0)]), path)
     assert image.imread(path).shape[:2] == (800, 1200)
+
+
+def test_what_is_not_confirmed_is_hollow_and_has_its_interval():
+    """Points of the front are filled once confirmed, hollow before, with bars as wide as their intervals."""
+    float32 = Point(0, "O0", "a", 0.97, 1000.0, quality_lost=QualityLost(0.0, 0.0))
+    sure = Point(5, None, "b", 0.99, 1700.0, quality_lost=QualityLost(0.01, 0.004, 3, confirmed=True))
+    unsure = Point(6, None, "c", 0.966, 1500.0, quality_lost=QualityLost(0.004, 0.006))
+    figure = front_figure(_picture([float32, sure, unsure]))
+    faces = {
+        tuple(np.round(place, 6)): to_hex(np.asarray(c.get_facecolor())[0])
+        for c in _axes(figure).collections
+        if c.get_label() in ("confirmed", "not confirmed")
+        for place in np.asarray(c.get_offsets())
+    }
+    # What was lost is drawn from float32's own quality: 0.97 - 0.01, though the trial itself reached 0.99.
+    assert faces == {(1000.0, 0.97): "#0072b2", (1700.0, 0.96): "#0072b2", (1500.0, 0.966): "#ffffff"}
+    bars = [bar for c in _axes(figure).containers for bar in c[2][0].get_segments()]
+    assert sorted(tuple(bar[:, 1].round(6)) for bar in bars) == [(0.956, 0.964), (0.96, 0.972)]
+    assert any("bars: 95% interval" in text for text in _texts(figure))
+
+
+def test_a_loss_is_drawn_upwards_where_less_is_better():
+    """For a metric that is minimised, what was lost lies above float32's quality."""
+    float32 = Point(0, "O0", "a", 0.5, 1000.0, quality_lost=QualityLost(0.0, 0.0))
+    worse = Point(5, None, "b", 0.6, 1700.0, quality_lost=QualityLost(0.1, 0.01))
+    assert _picture([float32, worse], "minimize").place(worse) == (1700.0, pytest.approx(0.6))

@@ -53,18 +53,21 @@ def test_the_policy_says_why(searched):
 
 
 def test_noise_and_confirmation_are_said_and_kept(searched):
-    """The seeds of float32 and of the chosen policy are kept by seed, and the output says what they came to."""
+    """Float32 and the chosen policy are kept by seed, fresh seeds for the policy; the output says all of it."""
     folder, printed = searched
     study = folder / "home" / "small"
     float32 = json.loads((study / "float32.json").read_text())["qualities"]
     assert sorted(float32) == ["1", "2", "3"]
     (file,) = study.glob("trials/*/confirmation.json")
     confirmation = json.loads(file.read_text())
-    assert sorted(confirmation["quality_lost"]) == ["1", "2", "3"]
-    outcome = json.loads((file.parent / "outcome.json").read_text())
-    assert confirmation["quality_lost"]["1"] == pytest.approx(float32["1"] - outcome["quality"])
+    assert sorted(confirmation["quality_lost"]) == ["2", "3", "4"]
+    longest = max(len(json.loads(o.read_text())["losses"]) for o in study.glob("trials/*/outcome.json"))
+    assert confirmation["steps"] == max(longest, 40)
+    (long_float32,) = study.glob("confirming/float32-*-steps.json")
+    assert sorted(json.loads(long_float32.read_text())["qualities"]) == ["2", "3", "4"]
     assert "float32 differs by" in printed
-    assert "of quality on average over 3 seeds" in printed
+    assert "3 fresh seeds), 40 steps each" in printed
+    assert "on it, confirmed" in printed
 
 
 def test_the_sensitivities_put_the_hazard_first(searched):

@@ -1,6 +1,7 @@
 """Who is to blame for a failure, and why a policy's rules keep float32."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from halfwise.search.site_space import SiteGroup, SiteSpace
 
 LOW = ("float32", "float16")
 OPS = ("Mul", "Softmax")
+LENGTH: dict[str, Any] = {"allowed": 0.02, "steps": 40, "steps_trained": 120}
 SPACE = SiteSpace(
     (
         *(SiteGroup(f"{block}::{op}", (block,), op, OPS, LOW) for block in ("a", "b") for op in OPS),
@@ -64,14 +66,17 @@ def test_noise_is_the_spread_of_float32_and_never_nothing():
 
 def test_a_confirmation_holds_where_the_mean_loss_is_allowed():
     """The mean over seeds decides, every seed must have trained, and the words give a 95% interval."""
-    kept = Confirmation(quality_lost={1: 0.01, 2: 0.03, 3: -0.01}, allowed=0.02)
+    kept = Confirmation(quality_lost={2: 0.01, 3: 0.03, 4: -0.01}, **LENGTH)
     assert kept.holds
     # Student's t for two degrees of freedom, 4.303, times 0.02 / sqrt(3).
-    assert str(kept) == "loses 0.01 of quality on average over 3 seeds (95% interval -0.04 to 0.06)"
-    assert not Confirmation(quality_lost={1: 0.01, 2: 0.06, 3: 0.02}, allowed=0.02).holds
-    broken = Confirmation(quality_lost={1: 0.0, 2: None, 3: 0.0}, allowed=0.02)
+    words = "loses 0.01 (95% interval -0.04 to 0.06, 3 fresh seeds), 40 steps each"
+    assert str(kept) == f"{words}; allowed are 0.02"
+    lost = Confirmation(quality_lost={2: 0.01, 3: 0.06, 4: 0.02}, **LENGTH)
+    assert not lost.holds
+    assert str(lost).endswith("; too much: allowed are 0.02")
+    broken = Confirmation(quality_lost={2: 0.0, 3: None}, causes={3: "non-finite at step 31"}, **LENGTH)
     assert not broken.holds
-    assert str(broken) == "does not train with seed 2"
+    assert str(broken) == "does not train for 40 steps with seed 3: non-finite at step 31"
 
 
 def test_a_rule_is_explained_by_the_trial_that_failed_there(tmp_path: Path):

@@ -25,7 +25,7 @@ def write_experiment(folder: Path, trials: int) -> Path:
     file = folder / "tiny.yaml"
     file.write_text(
         "schema: halfwise/experiment/1\nworkload: tiny_workloads:make_tiny\n"
-        f"trials: {trials}\nsteps: 20\nsampler: random\n",
+        f"trials: {trials}\nsteps: 20\nsampler: random\nconfirm: none\n",
         encoding="utf-8",
     )
     return file

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from halfwise.evaluators.device_facts import DeviceFacts
@@ -12,7 +13,8 @@ from halfwise.evaluators.outcome import Evidence, Outcome, StepTime
 from halfwise.evaluators.process import Limits
 from halfwise.evaluators.speed.comparison import Block, Comparison, Pair, Round, compare
 from halfwise.evaluators.survey_result import Survey
-from halfwise.experiments.conclusion import annotated, front_frame
+from halfwise.experiments.conclusion import annotated, findings, front_frame
+from halfwise.experiments.home import StudyFolder
 from halfwise.experiments.progress import describe
 from halfwise.experiments.records import StudyInfo, TrialRecord
 from halfwise.experiments.side_by_side import NOT_MEASURED, ROUNDS, SideBySide
@@ -86,10 +88,13 @@ def test_the_speed_is_float32s_times_the_ratio(records):
 def test_the_table_has_the_interval_and_marks_what_is_inconclusive(records, tmp_path):
     """front.csv has both ends of each interval; float32 is the measure itself and has none."""
     study = info(tmp_path)
-    table = front_frame(study, [point_of(each, study) for each in records], [])
+    table = front_frame(study, findings(study, StudyFolder(tmp_path), records))
     assert list(table["against_float32"]) == [1.0, 2.0, 3.0]
     assert list(table["ratio_low"])[1:] == [2.0, pytest.approx(0.7)]
     assert list(table["conclusive"]) == [None, True, False]
+    # O3 is not surely slower than O2, nor surely faster: both have float32's quality, so the faster one stands.
+    assert list(table["on_front"]) == [False, False, True]
+    assert table["as_good_as"].tolist() == [3, 3, pd.NA]
     assert table["ratio_high"].isna().tolist() == [True, False, False]
 
 
@@ -121,14 +126,17 @@ def test_what_is_not_surely_faster_is_refuted_by_trial_or_choice(records, tmp_pa
 def test_the_policy_file_carries_the_ratio_and_its_interval(records, tmp_path):
     """The file says what was measured; the choice's own measurement takes the place of the trial's."""
     study, trial = info(tmp_path), records[1]
-    assert "against_float32" not in annotated(study, records[0], "because", {}).results
+    point = point_of(trial, study)
     assert (
-        annotated(study, trial, "because", {}).results["against_float32"]
+        "against_float32" not in annotated(study, records[0], point_of(records[0], study), "because", {}).results
+    )
+    assert (
+        annotated(study, trial, point, "because", {}).results["against_float32"]
         == f"2.00x float32's speed (2.00 to 2.00), {WORDS}"
     )
     write_json(compared(*[1.5] * 6), trial.folder / COMPARISON_FILE)
     assert (
-        annotated(study, trial, "because", {}).results["against_float32"]
+        annotated(study, trial, point, "because", {}).results["against_float32"]
         == f"1.50x float32's speed (1.50 to 1.50), {WORDS}"
     )
 

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import sqlite3
@@ -14,6 +15,7 @@ from mlflow.entities import Run
 from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Outcome, Place, StepTime
 from halfwise.experiments import tracking_text
+from halfwise.experiments.cost import Cost
 from halfwise.experiments.home import Home
 from halfwise.experiments.records import StudyInfo, StudySummary, TrialRecord
 from halfwise.experiments.tracking import ForgivingTracker, NoTracker, TrackingError
@@ -22,6 +24,7 @@ from halfwise.experiments.tracking_mlflow import MlflowTracker
 from halfwise.policies import BUILTIN, Policy, load_policy, save_policy
 from halfwise.policies.errors import InputError
 from halfwise.search.front import Point
+from halfwise.search.noise import QualityLost
 
 LONG = Policy(layers={f"encoder.blocks.{i}.attention.projection": "float16" for i in range(300)})
 
@@ -283,8 +286,9 @@ def test_long_values_stay_within_mlflows_limits(client: MlflowClient, tracker: M
 def _summary(folder: Path, **changes: Any) -> StudySummary:
     for name in ("best-policy.yaml", "front.csv", "front.png"):
         (folder / name).write_text(name)
-    base = Point(0, "O0", "a" * 12, 0.96, 1000.0)
-    best = Point(2, "O2", "b" * 12, 0.958, 1500.0)
+    base = Point(0, "O0", "a" * 12, 0.96, 1000.0, quality_lost=QualityLost(0.0, 0.0))
+    lost = QualityLost(0.002, 0.003, 3, confirmed=True)
+    best = Point(2, "O2", "b" * 12, 0.958, 1500.0, quality_lost=lost)
     bad = Point(3, "O3", "c" * 12, None, None, feasible=False, cause="non-finite at step 0")
     fields: dict[str, Any] = {
         "points": (base, best, bad),
@@ -295,6 +299,7 @@ def _summary(folder: Path, **changes: Any) -> StudySummary:
         "best_policy": folder / "best-policy.yaml",
         "files": (folder / "front.csv", folder / "front.png", folder / "absent.html"),
         "counts": {"trained": 2, "infeasible": 1},
+        "remarks": ("Everything may go low: so it was found.",),
     }
     return StudySummary(**fields | changes)
 
@@ -314,14 +319,18 @@ def test_finished_study_has_front_best_policy_and_description(
         "trial",
         "policy",
         "accuracy",
+        "quality_lost",
+        "quality_lost_low",
+        "quality_lost_high",
+        "confirmed",
         "speed_samples_per_s",
         "against_float32",
         "interval",
         "digest",
     ]
     assert table["data"] == [
-        [2, "O2", 0.958, 1500.0, 1.5, "", "b" * 12],
-        [0, "O0", 0.96, 1000.0, 1.0, "", "a" * 12],
+        [2, "O2", 0.958, 0.002, -0.001, 0.005, True, 1500.0, 1.5, "", "b" * 12],
+        [0, "O0", 0.96, 0.0, 0.0, 0.0, False, 1000.0, 1.0, "", "a" * 12],
     ]
     assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "front.json", "type": "table"}]
     assert run.data.metrics == {
@@ -333,14 +342,37 @@ def test_finished_study_has_front_best_policy_and_description(
         "quality": 0.958,
         "speed_samples_per_s": 1500.0,
         "speedup_over_float32": 1.5,
+        "quality_lost": 0.002,
+        "quality_lost_low": -0.001,
+        "quality_lost_high": 0.005,
+        "quality_lost_seeds": 3,
     }
+    assert run.data.tags["halfwise.confirmed"] == "yes"
     assert run.data.tags["halfwise.best"] == "trial 2 (O2)"
     note = run.data.tags["mlflow.note.content"]
     assert note.startswith(r"**Best policy:** trial 2 \(O2\) is the fastest within 0.5%")
-    assert r"| trial 2 \(O2\) | 0.958 | 1,500 | 1.50x |" in note
+    assert r"| trial 2 \(O2\) | 0.958 | 0.002 ± 0.003 | yes | 1,500 | 1.50x |" in note
+    assert "Everything may go low" in note
     assert "3 policies tried: 2 trained, 1 do not count, 0 did not run to their end." in note
     assert 'apply(load_policy("best-policy.yaml"), network)' in note
     assert "halfwise search digits.yaml --home '/a b'" in note
+
+
+def test_every_child_has_what_it_lost_when_the_study_ends(
+    client: MlflowClient, tracker: MlflowTracker, tmp_path: Path
+):
+    """At the end each trial's run gets its difference to float32, with its interval, and if it is confirmed."""
+    (tmp_path / "trials").mkdir()
+    trials = [_record(tmp_path / "trials", 0, "O0"), _record(tmp_path / "trials", 2, "O2")]
+    run_id = _begun_with(tracker, *trials)
+    tracker.finish(_summary(tmp_path))
+    runs = {run.info.run_name: run.data for run in _children(client, run_id)}
+    low = runs["002 O2"]
+    names = ("quality_lost", "quality_lost_low", "quality_lost_high", "quality_lost_seeds")
+    assert [low.metrics[name] for name in names] == [0.002, -0.001, 0.005, 3]
+    assert low.tags["halfwise.confirmed"] == "yes"
+    assert runs["000 O0"].metrics["quality_lost"] == 0.0
+    assert "halfwise.confirmed" not in runs["000 O0"].tags
 
 
 def test_study_without_a_choice_says_why(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
@@ -515,3 +547,36 @@ def test_nothing_ends_a_code_block_early(value: str):
     """A fence is longer than any run of backticks in its text."""
     fence = tracking_text.code_block(value).split("\n")[0]
     assert fence not in value
+
+
+def test_longer_training_is_added_to_the_trials_run(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+    """A trial that was trained on has its newest figures, one whole curve without doubles, and how it ended."""
+    record = _record(tmp_path, quality_by_steps={3: 0.96})
+    parent_id = _begun_with(tracker, record)
+    changes = {"losses": (2.5, 1.5, 0.5, 0.4, 0.3), "loss_scales": (1.0,) * 5}
+    by_steps = {3: 0.96, 5: 0.98}
+    longer = _outcome(record.policy, quality=0.98, quality_by_steps=by_steps, **changes)
+    write_json(longer, record.folder / "outcome.json")
+    tracker.log_longer(dataclasses.replace(record, outcome=longer))
+    (run,) = _children(client, parent_id)
+    assert run.data.metrics["quality"] == 0.98
+    assert _history(client, run, "loss") == [(0, 2.5), (1, 1.5), (2, 0.5), (3, 0.4), (4, 0.3)]
+    broken = NON_FINITE | {"losses": (2.5, 1.5, 0.5, 0.4, 0.3, None), "quality_by_steps": by_steps}
+    tracker.log_longer(dataclasses.replace(record, outcome=_outcome(record.policy, **broken)))
+    (run,) = _children(client, parent_id)
+    assert run.data.tags["halfwise.status"] == "infeasible"
+    assert run.data.tags["halfwise.cause"] == "non-finite at step 0"
+    assert len(_history(client, run, "loss")) == 5
+
+
+def test_a_finished_study_says_what_it_cost(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+    """Training steps, seconds and full-training equivalents are metrics of the study, its bounds are params."""
+    parent_id = tracker.begin(_info(budget={"full_runs": "2", "rungs": "80, 240"}))
+    cost = Cost(full_steps=1600, steps=2400, time_s=93.5, ended="all 30 trials were made (trials)")
+    tracker.finish(_summary(tmp_path, cost=cost))
+    run = client.get_run(parent_id)
+    assert run.data.metrics["training_steps"] == 2400
+    assert run.data.metrics["search_time_s"] == 93.5
+    assert run.data.metrics["full_training_equivalents"] == 1.5
+    assert run.data.tags["halfwise.ended"] == "all 30 trials were made (trials)"
+    assert (run.data.params["full_runs"], run.data.params["rungs"]) == ("2", "80, 240")

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.choice import Accurate, Best, Criteria, Fastest, TrialNumber, parse_rule
 from halfwise.search.front import Direction, Interval, Point
+from halfwise.search.noise import QualityLost
 
 FLOAT32 = Point(0, "O0", "a", 0.98, 100.0)
 
@@ -101,6 +103,32 @@ def test_only_float32_trains() -> None:
         "no policy but float32 trains (accuracy 0.98, 100 samples/s measured on CPU); "
         "non-finite at step 0 (2x); hung (1x); float32 stays"
     )
+
+
+def test_only_float32_was_tried() -> None:
+    """A study that tried nothing else does not claim that nothing else trains."""
+    assert Best().choose([FLOAT32], against(FLOAT32)).reason == (
+        "nothing but float32 was tried (accuracy 0.98, 100 samples/s measured on CPU); float32 stays"
+    )
+
+
+def test_what_was_lost_against_float32_decides() -> None:
+    """Where the paired difference is known it is held against the tolerance, and the reason has its interval."""
+    lucky = replace(trial(5, 0.979, 150.0), quality_lost=QualityLost(0.006, 0.002))
+    unlucky = replace(trial(6, 0.9, 130.0), quality_lost=QualityLost(0.001, 0.002))
+    choice = Best().choose([FLOAT32, lucky, unlucky], against(FLOAT32))
+    assert choice.point == unlucky
+    assert "accuracy 0.9, loses 0.001 (95% interval -0.001 to 0.003, one seed), 130 samples/s" in choice.reason
+    assert choice.reason.endswith("; not confirmed with fresh seeds")
+
+
+def test_a_confirmed_policy_is_judged_by_its_confirmation_alone() -> None:
+    """What held with fresh seeds is within, what did not is passed over, whatever its own trial says."""
+    held = replace(trial(5, 0.5, 150.0), quality_lost=QualityLost(0.009, 0.001, 3, confirmed=True))
+    points = [FLOAT32, held]
+    assert Best().choose(points, against(FLOAT32)).point == held
+    relapsed = replace(against(FLOAT32), relapsed=frozenset({5}))
+    assert Best().choose(points, relapsed).point == FLOAT32
 
 
 def test_best_without_a_float32_result_names_the_nearest_miss() -> None:

@@ -25,8 +25,8 @@ def open_search(folder: Path, name: str = "ladder") -> Search:
         "graph",
     )
     costs = CostModel(1.0, tuple(Site(site, ("float32", "float16"), (1.0, 0.2)) for site in NAMES))
-    proposer = make_proposer(name, Knowledge(costs, 0.01, 0.05, Prior({})), seed=1)
-    advisor = SiteAdvisor(name, proposer, space, costs, seed=1)
+    known = Knowledge(costs, 0.01, 0.05, Prior({}))
+    advisor = SiteAdvisor(name, make_proposer(name, known, seed=1), space, known, seed=1)
     return Search.create(folder / "journal.log", advisor, "maximize", ())
 
 

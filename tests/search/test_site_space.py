@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from halfwise.policies import CellOutline, NetworkOutline, parse_policy, resolve
 from halfwise.policies.errors import InputError
-from halfwise.policies.loss_scaling import NoLossScaling
+from halfwise.policies.loss_scaling import DynamicLossScaling, NoLossScaling, StaticLossScaling
 from halfwise.policies.regions import asked_ops
 from halfwise.search.site_space import SiteGroup, SiteSpace
 
@@ -119,3 +119,54 @@ def test_terms_and_words_name_the_sites():
     sites = space(whole("a"), single("b", "Exp", ("Exp", "Add")))
     assert sites.terms()["sites"] == ["a = a: float32, float16, bfloat16", "b::Exp = b: float32, float16"]
     assert sites.describe() == "1 layers and 1 single ops: 10^0.8 policies"
+
+
+def test_the_ops_of_a_layer_are_a_region():
+    """Each layer whose ops have sites of their own is a region; whole layers and single ops are none."""
+    ops = ("MatMul", "Mul")
+    sites = space(whole("a"), *(single("b", op, ops) for op in ops), single("c", "Exp", ("Exp", "Add")))
+    assert sites.regions == ((1, 2),)
+
+
+def test_two_low_precisions_in_one_layer_are_refused():
+    """A layer's ops may be low in one precision; both together are refused with the layer's name."""
+    ops = ("MatMul", "Mul")
+    both = tuple(SiteGroup(f"b::{op}", ("b",), op, ops, ("float32", "float16", "bfloat16")) for op in ops)
+    words = "the ops of layer b must be low in one precision, but the choices are bfloat16 and float16"
+    with pytest.raises(InputError, match=words):
+        space(*both).policy({"b::MatMul": "float16", "b::Mul": "bfloat16"})
+    policy = space(*both).policy({"b::MatMul": "bfloat16", "b::Mul": "float32"})
+    assert parse_policy(str(policy)) == policy
+
+
+def test_a_choice_of_loss_scaling_is_one_more_site():
+    """With other loss scalings to choose, the policy has the one that was chosen; the terms list them all."""
+    static = StaticLossScaling(scale=1024)
+    sites = SiteSpace((whole("a"),), "float16", DynamicLossScaling(), "graph", (static, NoLossScaling()))
+    assert sites.parameters()["loss scaling"] == ("dynamic", "static scale=1024", "none")
+    chosen = {"a": "float16", "loss scaling": "static scale=1024"}
+    assert sites.policy(chosen).loss_scaling == static
+    assert sites.policy(chosen | {"loss scaling": "dynamic"}).loss_scaling == DynamicLossScaling()
+    assert len(sites.terms()["loss scaling"]) == 3
+    assert sites.describe() == "1 layers and 0 single ops, 3 loss scalings: 10^1.0 policies"
+    with pytest.raises(InputError, match="every site must have a choice, but loss scaling has none"):
+        sites.policy({"a": "float16"})
+    with pytest.raises(InputError, match="unknown choice for loss scaling 'static'"):
+        sites.policy({"a": "float16", "loss scaling": "static"})
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "words"),
+    [
+        pytest.param(
+            NoLossScaling(), (NoLossScaling(),), "may be offered once, but they are none, none", id="twice"
+        ),
+        pytest.param(
+            NoLossScaling(), (DynamicLossScaling(),), "must be the safest.*but is none beside dynamic", id="order"
+        ),
+    ],
+)
+def test_loss_scalings_that_cannot_be_chosen_from_are_refused(first, others, words):
+    """The same scaling twice, or one that is safer than float32's own, is refused with their names."""
+    with pytest.raises(InputError, match=words):
+        SiteSpace((whole("a"),), "float16", first, "graph", others)

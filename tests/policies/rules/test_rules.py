@@ -24,6 +24,7 @@ from halfwise.policies.rules import (
     TensorStatistics,
     UnderflowRule,
     UnlessHarmlessAlone,
+    UnscaledUnderflowRule,
     believe,
     noisy_or,
 )
@@ -268,3 +269,18 @@ def test_noisy_or_joins_independent_causes(probabilities):
 def test_statistics_survive_json(statistics):
     """The values that a search takes are plain tables: JSON and back changes nothing."""
     assert GroupStatistics.model_validate_json(statistics.model_dump_json()) == statistics
+
+
+def test_without_a_loss_scale_more_of_a_gradient_is_lost():
+    """Unscaled, the shares of the gradient as it is decide; a tensor of the forward pass has no say."""
+    tensors = (
+        tensor(below_subnormal=0.9, below_normal=0.95, below_subnormal_scaled=0.0, below_normal_scaled=0.01),
+        tensor(below_subnormal=1.0, below_normal=1.0),
+    )
+    found = group(*tensors, direction="gradient")
+    harm = judged(UnscaledUnderflowRule(), found, "float16")
+    assert harm.probability > 0.9
+    assert "90.0% of the gradient is below float16's smallest number, without a loss scale, in Mul" in harm.reason
+    assert judged(UnderflowRule(), found, "float16").probability < 0.01
+    assert UnscaledUnderflowRule().judge(found, "bfloat16") is None
+    assert UnscaledUnderflowRule().judge(group(tensors[1]), "float16") is None

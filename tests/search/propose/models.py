@@ -19,8 +19,8 @@ def row(*gains_s: float) -> CostModel:
 
 
 @st.composite
-def cost_models(draw: st.DrawFn) -> CostModel:
-    """Up to six sites of one to three choices, with casts between neighbours."""
+def cost_models(draw: st.DrawFn, regions: bool = False) -> CostModel:
+    """Up to six sites of one to three choices, with casts between neighbours; some share one low precision."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=6))
     seconds = st.floats(0, 1)
     sites = tuple(Site(f"s{i}", LOW[:n], tuple(draw(seconds) for _ in range(n))) for i, n in enumerate(sizes))
@@ -28,7 +28,9 @@ def cost_models(draw: st.DrawFn) -> CostModel:
         Border(i, i + 1, tuple(tuple(draw(seconds) for _ in range(b)) for _ in range(a)))
         for i, (a, b) in enumerate(pairwise(sizes))
     )
-    return CostModel(1.0, sites, borders)
+    cut = draw(st.integers(0, len(sizes)))
+    shared = (tuple(range(cut)), tuple(range(cut, len(sizes)))) if regions else ()
+    return CostModel(1.0, sites, borders, regions=tuple(region for region in shared if len(region) > 1))
 
 
 def history(proposer: Proposer, outcome: Callable[[Choices], Tried], trials: int, seed: int = 0) -> list[Tried]:

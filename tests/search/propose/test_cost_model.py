@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from halfwise.policies.errors import InputError
 from halfwise.search.propose import Border, CostModel, Site
+
+from .models import cost_models
 
 PAIR = CostModel(
     constant_s=1.0,
@@ -47,6 +51,7 @@ def test_names_lead_back_to_the_choices():
     ("make", "words"),
     [
         pytest.param(lambda: Site("a", ("float16",), (1.0,)), "first choice must be float32", id="no-float32"),
+        pytest.param(lambda: Site("a", ("dynamic", "float16"), (1.0, 1.0)), "must be float32", id="low-first"),
         pytest.param(lambda: Site("a", ("float32", "float16"), (1.0,)), "needs its seconds", id="no-figure"),
         pytest.param(lambda: CostModel(0, (PAIR.sites[0],) * 2), "'a' occurs twice", id="twice"),
         pytest.param(lambda: CostModel(0, PAIR.sites, (Border(0, 1, ((0.0,),)),)), "2 x 3 figures", id="shape"),
@@ -57,3 +62,39 @@ def test_a_model_that_does_not_fit_is_refused(make, words):
     """Sites without float32 or a figure, double names and borders of another shape are refused with the reason."""
     with pytest.raises(InputError, match=words):
         make()
+
+
+@given(cost_models(), st.data())
+def test_many_step_times_are_those_of_each(model: CostModel, data):
+    """Step times of many policies at once equal those of each alone, with sites of different sizes too."""
+    rows = [tuple(data.draw(st.integers(0, size - 1)) for size in model.sizes) for _ in range(3)]
+    assert model.step_times_s(np.array(rows)).tolist() == pytest.approx([model.step_time_s(row) for row in rows])
+    assert model.speedups(np.array([model.float32])).tolist() == [1.0]
+
+
+@given(cost_models(regions=True), st.data())
+def test_a_region_keeps_the_low_precision_that_most_of_its_sites_have(model: CostModel, data):
+    """Brought to one low precision, choices are allowed, stay float32 where they were, and change nothing else."""
+    choices = tuple(data.draw(st.integers(0, size - 1)) for size in model.sizes)
+    found = model.one_low(choices)
+    assert model.allowed(np.array([found])).all()
+    assert model.allowed(np.array([choices])).tolist() == [found == choices]
+    for region in model.regions:
+        low = [choices[site] for site in region if choices[site]]
+        kept = max((1, 2), key=low.count)
+        # Of LOW, the second choice is float16 and the third bfloat16; not every site offers both.
+        expected = [
+            (min(kept, choice and kept) if model.sizes[site] > kept else 0) if len(set(low)) > 1 else choice
+            for site, choice in ((site, choices[site]) for site in region)
+        ]
+        assert [found[site] for site in region] == expected
+    alone = set(range(len(model.sites))) - {site for region in model.regions for site in region}
+    assert all(found[site] == choices[site] for site in alone)
+
+
+def test_a_site_of_other_choices_begins_with_the_safest():
+    """A loss scaling is a site without low precisions: its first choice is what float32 trains with."""
+    scaling = Site("loss scaling", ("dynamic", "none"), (0.0, -0.5))
+    model = CostModel(2.0, (scaling,))
+    assert scaling.low_places == ()
+    assert model.speedup((1,)) == pytest.approx(2 / 1.5)

@@ -22,7 +22,7 @@ from optuna.trial import TrialState
 
 from halfwise.search.propose.aimet import Aimet
 from halfwise.search.propose.exhaustive import Exhaustive
-from halfwise.search.propose.optuna_sampler import ProposerSampler, attributes, tried_of
+from halfwise.search.propose.optuna_sampler import History, ProposerSampler, attributes, tried_of
 from halfwise.search.propose.proposer import Proposer, Tried
 from halfwise.search.propose.reinforce import Reinforce
 
@@ -153,6 +153,22 @@ def test_what_is_recorded_is_read_back(model, data):
     written = Tried(choices, lost, blamed)
     trial = optuna.create_trial(value=0.0, user_attrs=attributes(model, written))
     assert tried_of(model, trial) == written
+
+
+def test_a_finished_trial_is_read_once_and_a_changed_one_anew():
+    """What is known of a finished trial is kept; new attributes, or another state, are read again."""
+    study, reader = _study(Exhaustive(MODEL)), History(MODEL)
+    running = study.ask()
+    choices = _suggest(running)
+    assert reader.of(study.get_trials(deepcopy=False)) == [Tried(choices, None, pending=True)]
+    running.set_user_attr("quality_lost", 0.25)
+    study.tell(running, (0.0, 1.0))
+    first = reader.of(study.get_trials(deepcopy=False))
+    assert first == [Tried(choices, 0.25)]
+    assert reader.of(study.get_trials(deepcopy=False))[0] is first[0]
+    longer = study.get_trials()[0]
+    longer.user_attrs = {**longer.user_attrs, "quality_lost": 0.5}
+    assert reader.of([longer]) == [Tried(choices, 0.5)]
 
 
 def test_trials_of_something_else_are_not_seen():
