@@ -1,0 +1,195 @@
+"""From a construct to its syntax tree and back, without touching the user's files or modules.
+
+What is read is checked against the code that runs: a source that has changed, another class of the same name, or
+one that Python itself rewrote gives other bytecode. What is written lies in a temporary folder, where MindSpore's
+graph mode looks for it at each compilation, as long as the class lives.
+"""
+
+import ast
+import functools
+import inspect
+import linecache
+import tempfile
+import textwrap
+import types
+import weakref
+from pathlib import Path
+from typing import Any
+
+from mindspore import nn
+
+# The attribute by which halfwise knows a construct that it wrote itself.
+_OWN = "halfwise_rewritten"
+_REACHES_ANY_LAYER = frozenset(
+    {"getattr", "cells", "name_cells", "cells_and_names", "get_sub_cell", "_cells", "__dict__", "vars"}
+)
+
+
+class CannotRead(Exception):
+    """Why a construct cannot be rewritten: the reason with its way out, and where in the user's file."""
+
+    def __init__(self, reason: str, where: str):
+        super().__init__(reason)
+        self.where = where
+
+
+def where(cell: nn.Cell, line: int | None = None) -> str:
+    """The Cell's class, and its construct's file and line: "Block, nets.py:12"."""
+    name = type(cell).__name__
+    code = getattr(type(cell).construct, "__code__", None)
+    if code is None:
+        return name
+    return f"{name}, {Path(code.co_filename).name}:{line or code.co_firstlineno}"
+
+
+def read_construct(cell: nn.Cell) -> ast.FunctionDef:
+    """The syntax tree of the construct that the Cell runs, with the line numbers of its file.
+
+    Raises:
+        CannotRead: it is not the class's own plain function, or its source is not to be had or not what runs.
+    """
+    function = type(cell).construct
+    if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
+        raise CannotRead("its construct is decorated or no plain function: take the decorator off", where(cell))
+    tree = read_function(function)
+    if tree is None:
+        raise CannotRead(
+            "the source of its construct cannot be read, or is not what runs: save it in a file and import it",
+            where(cell),
+        )
+    return tree
+
+
+def read_function(function: types.FunctionType) -> ast.FunctionDef | None:
+    """The syntax tree of a function, or None where its source is not to be had or not the code that runs."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        # Not dedented: that would change strings of several lines.
+        module = ast.parse("if True:\n" + "".join(lines) if lines[0][:1].isspace() else "".join(lines))
+        if not _is_what_runs(function):
+            return None
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
+    tree = next((each for each in ast.walk(module) if isinstance(each, ast.FunctionDef)), None)
+    return tree and ast.increment_lineno(tree, first - tree.lineno)
+
+
+def _is_what_runs(function: types.FunctionType) -> bool:
+    """Whether the file, compiled as it now is, holds this very code; what halfwise wrote does not change."""
+    code = function.__code__
+    text = "".join(linecache.getlines(code.co_filename))
+    return hasattr(function, _OWN) or any(_equal(code, each) for each in _codes(text, code.co_name))
+
+
+@functools.lru_cache(maxsize=256)
+def _codes(text: str, name: str) -> tuple[types.CodeType, ...]:
+    todo, found = [compile(text, "source", "exec", dont_inherit=True)], []
+    while todo:
+        inner = [each for each in todo.pop().co_consts if isinstance(each, types.CodeType)]
+        found += [each for each in inner if each.co_name == name]
+        todo += inner
+    return tuple(found)
+
+
+def replaced_construct(cell: nn.Cell, tree: ast.FunctionDef) -> type[nn.Cell]:
+    """A subclass of the Cell's class, under the same name, whose construct is the tree.
+
+    It shares globals and closure with the original. Its source file goes when the class does, or the process ends.
+    """
+    kind, original = type(cell), type(cell).construct
+    text = f"class {kind.__name__}:\n\n" + textwrap.indent(ast.unparse(tree), "    ") + "\n"
+    folder = tempfile.TemporaryDirectory(prefix="halfwise-")
+    file = Path(folder.name) / f"{kind.__name__}.py"
+    file.write_text(text, encoding="utf-8")
+    written = next(each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef))
+    construct = _like(original, _compiled(written, original, str(file)))
+    names = {"construct": construct, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    metaclass: Any = type(kind)
+    made = metaclass(kind.__name__, (kind,), {**names, "__doc__": kind.__doc__})
+    weakref.finalize(made, folder.cleanup)
+    return made
+
+
+def _like(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
+    """A function of this code with everything else of the original's."""
+    cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
+    made.__kwdefaults__ = original.__kwdefaults__
+    made.__qualname__ = original.__qualname__
+    setattr(made, _OWN, True)
+    return made
+
+
+def source_of(cell: nn.Cell) -> str:
+    """The source text of a replaced construct."""
+    return Path(type(cell).construct.__code__.co_filename).read_text(encoding="utf-8")
+
+
+def reaches_any_layer(tree: ast.AST) -> str | None:
+    """What in a function may reach a layer by a computed name (`getattr`, `cells()`), or None."""
+    for each in ast.walk(tree):
+        name = each.id if isinstance(each, ast.Name) else each.attr if isinstance(each, ast.Attribute) else None
+        if name in _REACHES_ANY_LAYER:
+            return name
+    return None
+
+
+def _compiled(tree: ast.FunctionDef, original: types.FunctionType, file: str) -> types.CodeType:
+    """The function's code, compiled inside one that holds the names of the original's closure."""
+    bare = ast.FunctionDef(tree.name, _without_defaults(tree.args), tree.body, decorator_list=[])
+    ast.copy_location(bare, tree)
+    outer = ast.FunctionDef(
+        name="closure",
+        args=ast.arguments([], [ast.arg(name) for name in original.__code__.co_freevars], None, [], [], None, []),
+        body=[bare],
+        decorator_list=[],
+    )
+    module = ast.fix_missing_locations(ast.Module([outer], []))
+    code = compile(module, file, "exec", dont_inherit=True)
+    return _inner(_inner(code, "closure"), tree.name)
+
+
+def _inner(code: types.CodeType, name: str) -> types.CodeType:
+    return next(each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
+
+
+def _without_defaults(arguments: ast.arguments) -> ast.arguments:
+    # Defaults and annotations are values of the original already; a default must stand where one is expected.
+    none: Any = ast.Constant(None)
+    plain = [
+        [ast.arg(each.arg) for each in group]
+        for group in (arguments.posonlyargs, arguments.args, arguments.kwonlyargs)
+    ]
+    return ast.arguments(
+        posonlyargs=plain[0],
+        args=plain[1],
+        vararg=arguments.vararg and ast.arg(arguments.vararg.arg),
+        kwonlyargs=plain[2],
+        kw_defaults=[default and none for default in arguments.kw_defaults],
+        kwarg=arguments.kwarg and ast.arg(arguments.kwarg.arg),
+        defaults=[none for _ in arguments.defaults],
+    )
+
+
+def _equal(one: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two code objects compute the same: everything but their lines and file names."""
+    if len(one.co_consts) != len(other.co_consts):
+        return False
+    same = [
+        _equal(mine, theirs)
+        if isinstance(mine, types.CodeType) and isinstance(theirs, types.CodeType)
+        else (type(mine), mine) == (type(theirs), theirs)
+        for mine, theirs in zip(one.co_consts, other.co_consts, strict=True)
+    ]
+    names = (
+        "co_code",
+        "co_firstlineno",
+        "co_names",
+        "co_varnames",
+        "co_freevars",
+        "co_cellvars",
+        "co_argcount",
+        "co_kwonlyargcount",
+    )
+    return all(same) and all(getattr(one, name) == getattr(other, name) for name in names)
