@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,13 @@ def imported(file: Path) -> Iterator[str]:
 def names_package(name: str, package: str) -> bool:
     """Whether an imported name is the package or lies in it."""
     return name == package or name.startswith(f"{package}.")
+
+
+def test_every_package_is_installed():
+    """The packages that an installation copies are the folders of the house that are packages."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    inits = [init for folder in FOLDERS for init in (ROOT / folder).rglob("__init__.py")]
+    assert set(listed) == {".".join(("halfwise", *init.relative_to(ROOT).parent.parts)) for init in inits}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
