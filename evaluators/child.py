@@ -1,5 +1,6 @@
 """What runs first in a trial's process: a session, an environment and an output file of its own."""
 
+import gc
 import importlib
 import os
 import sys
@@ -28,6 +29,8 @@ class ChildError(BaseModel):
 def enter(job: str, request: Request, log: Path, result: Path) -> None:
     """Run the job `module:function` on the request; leave its result, or its error, in the result file."""
     os.setsid()
+    # MindSpore collects garbage at every compile: what the fork server has loaded need not be looked at each time.
+    gc.freeze()
     _redirect_output(log)
     # MindSpore and workloads write into the working folder, which may be read-only or shared.
     os.chdir(request.folder)

@@ -110,8 +110,7 @@ class CostModel:
 
     def step_time_s(self, choices: Sequence[int]) -> float:
         """Seconds of one step."""
-        sites = sum(site.seconds[choice] for site, choice in zip(self.sites, choices, strict=True))
-        return self.constant_s + sites + sum(b.seconds[choices[b.first]][choices[b.second]] for b in self.borders)
+        return float(self.step_times_s(np.array([choices], dtype=np.int64))[0])
 
     def speedup(self, choices: Sequence[int]) -> float:
         """Times float32's speed."""
@@ -179,7 +178,7 @@ class CostModel:
         """Seconds of a step of float32."""
         if self.float32_s is not None:
             return self.float32_s
-        return float(self.step_times_s(np.array([self.float32], dtype=np.int64))[0])
+        return self.step_time_s(self.float32)
 
     def named(self, choices: Sequence[int]) -> dict[str, str]:
         """The choices by the names of sites and precisions."""
