@@ -10,6 +10,7 @@ import numpy as np
 
 from halfwise.search.propose.arrays import Floats
 from halfwise.search.propose.cost_model import Border, Choices, CostModel, Site
+from halfwise.search.propose.prior import Prior
 from halfwise.search.propose.proposer import Tried
 
 from .chain_front import chain_front
@@ -23,6 +24,7 @@ _CAST_SHARE = 0.2
 _NEIGHBOUR_SHARE = 0.5
 _NOISE = 0.02
 _CHOICES = ("float32", "float16")
+_NOTHING_KNOWN = Prior({})
 # Everything low loses most, 1. The second reference looks at the policies that lose little.
 _REFERENCES = ((1.0, 1.0), (1.0, 0.2))
 
@@ -34,7 +36,7 @@ class Chain:
     `gain_s` (n,) is what a site saves when low, `cast_s` (n - 1,) what it costs where neighbours differ.
     `lost` (n,) is the quality that a site loses when low, `lost_together` (n - 1,) what is added where two
     neighbours are both low (less than nothing where one makes the other less harmful). Each observed loss has
-    fresh noise.
+    fresh noise. Nothing is known of the sites beforehand.
     """
 
     costs: CostModel
@@ -43,6 +45,7 @@ class Chain:
     lost: Floats
     lost_together: Floats
     noise: float = _NOISE
+    prior: Prior = _NOTHING_KNOWN
     references: Places = _REFERENCES
 
     def speedup(self, choices: Choices) -> float:

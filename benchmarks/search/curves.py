@@ -1,6 +1,6 @@
 """Anytime curves: how much of the exact front each searcher has found after so many trials."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +31,41 @@ def curves_figure(standings: Mapping[str, Standing], title: str) -> Figure:
     return figure
 
 
-def save_curves(standings: Mapping[str, Standing], title: str, path: Path) -> None:
-    """Write the figure as PNG, 1200 x 600 pixels.
+def reached_figure(trials: Mapping[str, Sequence[float]], title: str) -> Figure:
+    """One line a searcher: on which share of its networks it had reached the goal after so many trials.
+
+    `trials` are those beyond the hazards, infinite where the goal was not reached; the first searcher is drawn
+    boldest.
+    """
+    figure = Figure(figsize=_SIZE_IN, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    last = max((t for each in trials.values() for t in each if np.isfinite(t)), default=1.0)
+    for number, ((name, each), colour, dashes) in enumerate(zip(trials.items(), _COLOURS, _DASHES, strict=False)):
+        reached = np.sort([t for t in each if np.isfinite(t)])
+        places, shares = [*reached, last], [*np.arange(1, len(reached) + 1), len(reached)]
+        axes.step(
+            places,
+            np.array(shares) / len(each),
+            dashes,
+            where="post",
+            label=name,
+            color=colour,
+            linewidth=2.6 if number == 0 else 1.5,
+        )
+    _dress(axes, title, "counted trials beyond the number of hazards")
+    axes.set_ylabel("share of networks at the goal")
+    figure.legend(loc="outside right center", frameon=False)
+    return figure
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure of these as PNG, 1200 x 600 pixels.
 
     Raises:
         OSError: the file cannot be written.
     """
-    curves_figure(standings, title).savefig(path, format="png", dpi=_PIXELS_PER_INCH)
+    figure.savefig(path, format="png", dpi=_PIXELS_PER_INCH)
 
 
 def _draw(
@@ -48,8 +76,12 @@ def _draw(
         shares = over_seeds(standing.anytime)
         trials = np.arange(1, len(shares) + 1)
         axes.plot(trials, shares, dashes, label=peer, color=colour, linewidth=2.6 if number == 0 else 1.5)
-    axes.set(title=title, xlabel="counted trials", ylim=(0, 1.02))
     axes.set_xlim(left=1)
+    _dress(axes, title, "counted trials")
+
+
+def _dress(axes: Axes, title: str, trials: str) -> None:
+    axes.set(title=title, xlabel=trials, ylim=(0, 1.02))
     axes.grid(color="#E6E6E6", linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
 

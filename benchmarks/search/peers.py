@@ -1,6 +1,6 @@
 """Who takes part: halfwise's ladder, published procedures, and Optuna's samplers, all asked and told alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
@@ -37,12 +37,12 @@ Peer = Callable[[Problem, int], Searcher]
 
 
 class ProposerSearch:
-    """A proposer with the history of its trials."""
+    """A proposer with the history of its trials, which begins with what is known from the start."""
 
-    def __init__(self, proposer: Proposer, seed: int) -> None:
+    def __init__(self, proposer: Proposer, seed: int, known: Sequence[Tried] = ()) -> None:
         self._proposer = proposer
         self._rng = np.random.default_rng(seed)
-        self._tried: list[Tried] = []
+        self._tried = list(known)
 
     def ask(self) -> Choices | None:
         """The next proposal."""
@@ -81,7 +81,7 @@ class StudySearch:
 
 
 def _ladder(problem: Problem, seed: int) -> Searcher:
-    return ProposerSearch(Ladder(problem.costs, problem.noise, seed=seed), seed)
+    return ProposerSearch(Ladder(problem.costs, problem.noise, problem.prior, seed), seed)
 
 
 def _aimet(problem: Problem, seed: int) -> Searcher:

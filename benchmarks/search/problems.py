@@ -8,6 +8,7 @@ import numpy as np
 
 from halfwise.search.hypervolume import Place
 from halfwise.search.propose.cost_model import Choices, CostModel
+from halfwise.search.propose.prior import Prior
 from halfwise.search.propose.proposer import Tried
 
 Places = Sequence[Place]
@@ -38,6 +39,11 @@ class Problem(Protocol):
     @property
     def noise(self) -> float:
         """In the unit of quality lost."""
+        ...
+
+    @property
+    def prior(self) -> Prior:
+        """The sites' chances of harm, as far as they are known before the first trial."""
         ...
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import mindspore as ms
-from mindspore import Parameter, nn
+from mindspore import Parameter, nn, ops
 from mindspore.common.initializer import Normal, Orthogonal, initializer
 
 WIDTH = 64
@@ -27,6 +27,18 @@ class SideGroup(Group):
     def __init__(self):
         super().__init__()
         self.gain = constant(WIDTH, 1.0)
+
+
+class HazardGroup(SideGroup):
+    """A side group that has as much to do as its neighbours: what float16 would save in it is worth having."""
+
+    def __init__(self):
+        super().__init__()
+        self.matrix = weight(WIDTH, WIDTH, deviation=0.03)
+
+    def stream(self, x):
+        """The stream without the group's own input: x * gain + relu(x A)."""
+        return x * self.gain + ops.relu(ops.matmul(x, self.matrix))
 
 
 def weight(*shape: int, deviation: float) -> Parameter:

@@ -53,7 +53,7 @@ class ZooPrices:
         """`float32_table` is the op table of the untouched network; without a device it is the zoo's own."""
         self.plan = plan
         self._what_if = WhatIf(float32_table, device or zoo_device(), batch_size)
-        self._wants = LayerWants(Policy(default="float16"), _outline(plan), self._what_if.flow)
+        self._wants = LayerWants(Policy(default="float16"), outline_of(plan), self._what_if.flow)
 
     def step_time_s(self, low: Collection[str]) -> float:
         """A training step's time when the groups of these paths are float16."""
@@ -116,7 +116,8 @@ def price_zoo(plan: Plan, folder: Path) -> ZooPrices:
     return ZooPrices(plan, step.table, step.answer.batch_size)
 
 
-def _outline(plan: Plan) -> NetworkOutline:
+def outline_of(plan: Plan) -> NetworkOutline:
+    """The Cells of the planned network, as policies see them."""
     groups = (CellOutline(group_path(place), (), (kind,)) for place, kind in enumerate(plan.kinds))
     return NetworkOutline(
         (CellOutline("", (), ("ZooNetwork",)), CellOutline("groups", (), ("CellList",)), *groups)

@@ -2,10 +2,10 @@
 
 from mindspore import ops
 
-from .cells import WIDTH, SideGroup, weight
+from .cells import WIDTH, HazardGroup, weight
 
 
-class MaskedProduct(SideGroup):
+class MaskedProduct(HazardGroup):
     """Attention to the entries of a table that the sample's mask (N, S), of 0 and 1, leaves."""
 
     def __init__(self, side: int):
@@ -17,10 +17,10 @@ class MaskedProduct(SideGroup):
         """The addend's product is 0 * -1e9 wherever an entry may be seen."""
         addend = (1.0 - mask) * -1e9
         shares = ops.softmax(ops.matmul(x, self.keys) + addend, -1)
-        return x * self.gain + ops.matmul(shares, self.values)
+        return self.stream(x) + ops.matmul(shares, self.values)
 
 
-class Square(SideGroup):
+class Square(HazardGroup):
     """Squares of measurements (N, S) up to 2,000."""
 
     def __init__(self, side: int):
@@ -30,10 +30,10 @@ class Square(SideGroup):
     def construct(self, x, measurements):
         """The squares reach 4e6 before they are brought to size."""
         squares = measurements * measurements
-        return x * self.gain + ops.matmul(squares * 1e-6, self.values)
+        return self.stream(x) + ops.matmul(squares * 1e-6, self.values)
 
 
-class Exponent(SideGroup):
+class Exponent(HazardGroup):
     """Shares by hand, without the largest value taken off first: scores (N, S) reach 13."""
 
     def __init__(self, side: int):
@@ -46,10 +46,10 @@ class Exponent(SideGroup):
         """exp(13) is 442,413."""
         powers = ops.exp(scores + ops.tanh(ops.matmul(x, self.keys)))
         shares = powers / self.sum(powers, 1)
-        return x * self.gain + ops.matmul(shares, self.values)
+        return self.stream(x) + ops.matmul(shares, self.values)
 
 
-class LogEpsilon(SideGroup):
+class LogEpsilon(HazardGroup):
     """Logarithms of probabilities (N, S), of which some are 0."""
 
     def __init__(self, side: int):
@@ -59,10 +59,10 @@ class LogEpsilon(SideGroup):
     def construct(self, x, probabilities):
         """1e-8 keeps float32 from log(0)."""
         logs = ops.log(probabilities + 1e-8)
-        return x * self.gain + ops.matmul(logs * 0.05, self.values)
+        return self.stream(x) + ops.matmul(logs * 0.05, self.values)
 
 
-class Norm(SideGroup):
+class Norm(HazardGroup):
     """The length of vectors (N, S) with entries around 300."""
 
     def __init__(self, side: int):
@@ -73,10 +73,10 @@ class Norm(SideGroup):
     def construct(self, x, vectors):
         """The sum of squares reaches 1e6, the length 1e3."""
         lengths = ops.sqrt(self.sum(vectors * vectors, 1))
-        return x * self.gain + ops.matmul(lengths * 1e-3, self.values)
+        return self.stream(x) + ops.matmul(lengths * 1e-3, self.values)
 
 
-class Reduction(SideGroup):
+class Reduction(HazardGroup):
     """The sum of many counts (N, S) around 250."""
 
     def __init__(self, side: int):
@@ -87,4 +87,4 @@ class Reduction(SideGroup):
     def construct(self, x, counts):
         """The sum is around 128,000."""
         totals = self.sum(counts, 1)
-        return x * self.gain + ops.matmul(totals * 1e-5 - 1.28, self.values)
+        return self.stream(x) + ops.matmul(totals * 1e-5 - 1.28, self.values)

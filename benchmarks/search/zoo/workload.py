@@ -10,13 +10,14 @@ from halfwise.evaluators.outcome import Metric
 from halfwise.evaluators.workload import Batch, Workload, shuffled_batches
 
 from .kinds import COARSE_TARGET, VANISHING, Shape
+from .lengths import BATCH_SIZE, FULL_STEPS, TRIAL_STEPS
 from .network import OFFSET, ZooNetwork
 from .plan import Plan, Truth, plan_zoo
 from .sides import TABLE_ROWS, side_of
 
 FEATURES, SHARED_TARGETS = 8, 4
 _TRAINING, _HELD_OUT = 3072, 1024
-_FAINT = 1e-5
+_FAINT = 5e-6
 # Nothing leads past a group of a chain: a step that is too long spoils all behind it.
 _LEARNING_RATES = {"residual": 3e-3, "branched": 3e-3, "chain": 2e-3}
 
@@ -38,14 +39,14 @@ class ZooWorkload(Workload):
     """A planned network that learns made-up targets from made-up data.
 
     The targets have mean 0 and deviation 1, or lie 3,000 higher for a head with that hazard: four hang on the
-    features, one more on the own input of each graded hazard. Where gradients are to vanish the loss is 1e-5 of
+    features, one more on the own input of each graded hazard. Where gradients are to vanish the loss is 5e-6 of
     itself. All is meant for float16 with dynamic loss scaling from 65,536.
     """
 
     metric = Metric("explained", "maximize")
-    batch_size = 512
-    trial_steps = 50
-    full_steps = 500
+    batch_size = BATCH_SIZE
+    trial_steps = TRIAL_STEPS
+    full_steps = FULL_STEPS
 
     def __init__(self, plan: Plan):
         self.plan = plan

@@ -22,6 +22,7 @@ class Ruinous:
     def __init__(self) -> None:
         self._chain = draw_chain(6, 1)
         self.costs, self.noise, self.references = self._chain.costs, self._chain.noise, self._chain.references
+        self.prior = self._chain.prior
 
     def speedup(self, choices: Choices) -> float:
         """The chain's."""

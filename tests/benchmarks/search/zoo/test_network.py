@@ -2,6 +2,7 @@
 
 from fresh_process import in_fresh_process
 
+from benchmarks.search.zoo.lengths import BATCH_SIZE
 from benchmarks.search.zoo.plan import plan_zoo
 from benchmarks.search.zoo.references import reference_of
 
@@ -22,7 +23,7 @@ def test_every_group_is_one_layer_of_its_network():
         plans, in_fresh_process("zoo_jobs:build", references=[*map(reference_of, plans)]), strict=True
     ):
         assert built["paths"] == ["", "groups", *plan.truth.groups]
-        assert {shape[0] for shape in (*built["inputs"], *built["labels"])} == {512}
+        assert {shape[0] for shape in (*built["inputs"], *built["labels"])} == {BATCH_SIZE}
         graded = [hazard for hazard in plan.truth.hazards.values() if hazard.graded]
         alone = sum(hazard.kind != "coarse_target" for hazard in graded)
-        assert built["labels"] == [[512, 4 + alone]]
+        assert built["labels"] == [[BATCH_SIZE, 4 + alone]]
