@@ -48,7 +48,11 @@ def test_what_may_be_lost_is_what_a_search_allows():
     assert noisy.allowed == pytest.approx(0.1 / 0.9 * 0.8)
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b""), gzip.compress(b"{}\n"), b""])
+@pytest.mark.parametrize(
+    "content",
+    [b"no gzip", gzip.compress(b""), gzip.compress(b"{}\n"), b""],
+    ids=["text", "nothing", "no book", "empty"],
+)
 def test_another_file_is_refused(tmp_path: Path, content: bytes):
     """What is no book is refused with its path."""
     (tmp_path / "x").write_bytes(content)
