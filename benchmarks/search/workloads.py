@@ -26,6 +26,7 @@ SEEDS = range(1, 6)
 # A GPU on which launches hide behind the work: the networks are small, and launches would be all.
 ROW = "a100-tf32-no-launch"
 SHARE = 0.95
+GAIN = 0.001
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Found:
 
     `reached` is the proposal, counted from 1, that first trained within the tolerance at almost the best speed-up;
     infinite if none did. `share` is the chosen policy's speed-up over the best one. `needless` are sites that the
-    chosen policy keeps in float32 and the best one does not. `named`: every hazard was blamed, and nothing else.
+    chosen policy keeps in float32, the best one does not, and that would each gain `GAIN` by going low. `named`: a
+    hazard was blamed, and nothing else.
     """
 
     reached: float
@@ -111,10 +113,8 @@ def _search(case: Case, seed: int, folder: Path, say: Say) -> Found:
     found = Found(
         reached=_reached(known, tried, best),
         share=known.costs.speedup(chosen) / known.costs.speedup(best),
-        needless=tuple(
-            site.name for site, c, b in zip(known.costs.sites, chosen, best, strict=True) if c == 0 and b > 0
-        ),
-        named=_blamed(known.costs, tried) == set(case.hazards),
+        needless=_needless(known.costs, chosen, best),
+        named=set() < _blamed(known.costs, tried) <= set(case.hazards),
         confirmed=_confirmed(study),
         full_runs=read_cost(study.cost_file).full_runs or float("nan"),
     )
@@ -151,6 +151,13 @@ def _best(costs: CostModel, hazards: Sequence[str]) -> tuple[int, ...]:
     if best is None:
         raise HalfwiseError("no policy keeps the hazards float32")
     return best
+
+
+def _needless(costs: CostModel, chosen: tuple[int, ...], best: tuple[int, ...]) -> tuple[str, ...]:
+    kept = [place for place, (c, b) in enumerate(zip(chosen, best, strict=True)) if c == 0 and b > 0]
+    enough = (1 + GAIN) * costs.speedup(chosen)
+    lowered = {place: (*chosen[:place], best[place], *chosen[place + 1 :]) for place in kept}
+    return tuple(costs.sites[place].name for place in kept if costs.speedup(lowered[place]) >= enough)
 
 
 def _chosen(study: StudyFolder, known: KnownSites) -> tuple[int, ...]:
