@@ -66,6 +66,7 @@ def export(
     from .prediction import Target
     from .terminal import make_console, make_display
 
+    trial_rule = parse_rule(rule or "best")
     folder = Home.find(home).existing_study(study)
     asks = min_speedup is not None or max_quality_drop is not None or price_for is not None
     if asks and rule is not None:
@@ -74,7 +75,7 @@ def export(
         raise InputError("--confirm trains an answer: ask with --min-speedup, --max-quality-drop or --price-for")
     target = Target(min_speedup, max_quality_drop)
     if not asks:
-        found = export_trial(folder, parse_rule(rule or "best"))
+        found = export_trial(folder, trial_rule)
     elif confirm:
         found = export_confirmed(folder, target, price_for, make_display(make_console(), quiet=False))
     else:

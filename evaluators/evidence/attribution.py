@@ -32,7 +32,7 @@ from .asked_graph import AskedGraph, AskedOp
 from .layer_marks import layer_number
 from .layer_paths import common, scope_of, within
 from .lost_frames import lost_frame
-from .step_parts import Direction, directions_of, innermost_mark
+from .step_parts import Direction, direction_of, directions_of, innermost_mark
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,12 @@ class _Attribution:
 
     # Forward ops
 
+    def _has_stack(self, op: AskedOp) -> bool:
+        """Whether its stack says anything: that of a method of tensors (`x.sum()`) can be the finite check's."""
+        return bool(op.node.stack) and direction_of(op) != "scaling"
+
     def _of_stack(self, op: AskedOp) -> _Layer | None:
-        if not op.node.stack or self._may_be_copy(op):
+        if not self._has_stack(op) or self._may_be_copy(op):
             return None
         claim = self._claim(op)
         lost = lost_frame(op.node.stack, self._outline)
@@ -136,7 +140,7 @@ class _Attribution:
 
     def _of_lost_frame(self, op: AskedOp) -> _Layer | None:
         """For an op whose own Cell's frame is missing from its stack."""
-        if not op.node.stack or self._may_be_copy(op):
+        if not self._has_stack(op) or self._may_be_copy(op):
             return None
         lost, claim, scope = lost_frame(op.node.stack, self._outline), self._claim(op), scope_of(op)
         named = lost.cell if lost else None
@@ -156,7 +160,7 @@ class _Attribution:
     def _enclosed(self, op: AskedOp) -> _Layer | None:
         """For a copy between ops of one Cell, with nothing but copies between it and them."""
         sources, targets = self._known(op, lambda o: o.producers), self._known(op, lambda o: o.consumers)
-        if not op.node.stack or not sources or not targets:
+        if not self._has_stack(op) or not sources or not targets:
             return None
         around = [self._layers[n].path or "" for n in sources | targets]
         holding = [path for path in self._cells_of_class(op) if all(within(other, path) for other in around)]
@@ -176,12 +180,12 @@ class _Attribution:
 
     def _closest_of_class(self, op: AskedOp) -> _Layer | None:
         """For an op whose stack may be another's."""
-        closest = self._closest(op, self._cells_of_class(op)) if op.node.stack else []
+        closest = self._closest(op, self._cells_of_class(op)) if self._has_stack(op) else []
         return _Layer(closest[0], True) if len(closest) == 1 else None
 
     def _claimed(self, op: AskedOp) -> _Layer | None:
         """For an op that is equally close to several Cells."""
-        if not op.node.stack:
+        if not self._has_stack(op):
             return None
         group, claim = self._by_line[self._line(op)], self._claim(op)
         if len(set(Counter(map(self._claim, group)).values())) == 1:

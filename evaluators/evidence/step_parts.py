@@ -15,8 +15,15 @@ def directions_of(ops: Sequence[AskedOp]) -> list[Direction]:
 
     A function that the network and the loss both call (`ops.mean`) may carry the network's positions in the loss
     as well. The network takes no value of the loss, so what takes one that came out of the network is of the loss.
+    Nor does it take one of the finite check: what it takes of an op without positions (`x.sum()`) is its own.
     """
     found: list[Direction] = [direction_of(op) for op in ops]
+    taken_by_network = [n for op in ops if found[op.id] == "forward" for n in op.producers]
+    while taken_by_network:
+        number = taken_by_network.pop()
+        if found[number] == "scaling":
+            found[number] = "forward"
+            taken_by_network += ops[number].producers
     behind: set[int] = set()
     grown = -1
     while grown < len(behind):

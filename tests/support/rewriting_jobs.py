@@ -236,7 +236,8 @@ def _switches() -> list[Any]:
 
 
 def _outputs(cell: nn.Cell, inputs: list[ms.Tensor]) -> dict[str, np.ndarray]:
-    return dict(_leaves(cell(*inputs), ""))
+    # In graph mode `x += y` writes into the very tensor that a network was called with.
+    return dict(_leaves(cell(*(each.copy() for each in inputs)), ""))
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:

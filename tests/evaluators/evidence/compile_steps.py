@@ -3,6 +3,7 @@
 `python compile_steps.py FOLDER` writes `FOLDER/NAME/` for each step: the dump, `outline.json`, `policy.json`.
 """
 
+import gc
 import json
 import shutil
 import sys
@@ -225,6 +226,8 @@ def same_outputs(folder: Path) -> list[bool]:
 
 
 if __name__ == "__main__":
+    # MindSpore collects garbage at every compile: what was imported need not be looked at each time.
+    gc.freeze()
     ms.set_context(mode=ms.GRAPH_MODE)
     for step_name in STEPS:
         compile_step(step_name, Path(sys.argv[1]) / step_name)
