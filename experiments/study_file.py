@@ -97,7 +97,7 @@ def criteria_of(info: StudyInfo, points: Sequence[Point], records: Sequence[Tria
         info.metric,
         info.speed_label,
         frozenset(record.number for record in records if _is_refuted(record)),
-        frozenset(record.number for record in records if _has_relapsed(record)),
+        frozenset(record.number for record in records if has_relapsed(record)),
     )
 
 
@@ -107,7 +107,7 @@ def _is_refuted(record: TrialRecord) -> bool:
     return any(each is not None and not each.faster for each in found)
 
 
-def _has_relapsed(record: TrialRecord) -> bool:
+def has_relapsed(record: TrialRecord) -> bool:
     """Whether the policy lost too much quality when it was trained with other seeds."""
     confirmation = confirmation_of(record)
     return confirmation is not None and not confirmation.holds

@@ -21,7 +21,7 @@ from .paired import resolution_of
 from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
 from .side_by_side import SideBySide
-from .study_file import criteria_of, point_of, read_records, trained_before
+from .study_file import has_relapsed, read_records, trained_before
 from .tracking import Tracker
 
 
@@ -67,9 +67,7 @@ class Trials:
 
     def refuted(self, end: End) -> bool:
         """Whether the trial that had settled the search was spoken against since."""
-        records = read_records(self.folder)
-        points = [point_of(each, self.info) for each in records]
-        return end.settled is not None and end.settled in criteria_of(self.info, points, records).relapsed
+        return any(each.number == end.settled and has_relapsed(each) for each in read_records(self.folder))
 
     def _until_the_end(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> End:
         while True:
@@ -113,8 +111,7 @@ class Trials:
         while self.info.priced_for is not None and (found := self.search.settled()) is not None:
             number = self.search.find_told(found[0])
             record = next((each for each in records if each.number == number), None)
-            points = [point_of(each, self.info) for each in records]
-            if record is None or record.number in criteria_of(self.info, points, records).relapsed:
+            if record is None or has_relapsed(record):
                 return None
             lifted = self.longer.lift(record, records, display)
             self._follow(lifted, tracker)
