@@ -6,29 +6,19 @@ from typing import Any
 
 import psutil
 import pytest
+from surveys import make_survey
 
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator
 from halfwise.evaluators.memory_bound import MemoryBound
 from halfwise.evaluators.outcome import Outcome
 from halfwise.evaluators.process import Limits
-from halfwise.evaluators.survey_result import Survey
 from halfwise.policies import parse_policy
 
 SUPPORT = Path(__file__).parents[1] / "support"
 
 RunTrial = Callable[..., Outcome]
-TINY = Survey(
-    workload="tiny",
-    metric="accuracy",
-    direction="maximize",
-    batch_size=32,
-    trial_steps=30,
-    full_steps=300,
-    parameters=0,
-    mindspore_version="2.10.0",
-    cells=(),
-)
+TINY = make_survey()
 
 
 @pytest.fixture

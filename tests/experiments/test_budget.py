@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from surveys import make_survey
 
-from halfwise.evaluators.survey_result import Survey
 from halfwise.experiments.budget import Budget, budget_of
 from halfwise.experiments.cost import Cost, Ledger, read_cost
 from halfwise.experiments.duration import duration_text, parse_duration
@@ -16,17 +16,7 @@ from halfwise.experiments.experiment_file import Experiment, load_experiment
 from halfwise.experiments.longer import lengths_for
 from halfwise.policies.errors import InputError
 
-SURVEY = Survey(
-    workload="tiny",
-    metric="accuracy",
-    direction="maximize",
-    batch_size=32,
-    trial_steps=80,
-    full_steps=1600,
-    parameters=0,
-    mindspore_version="2.10.0",
-    cells=(),
-)
+SURVEY = make_survey(trial_steps=80, full_steps=1600)
 
 
 @given(st.timedeltas(min_value=timedelta(milliseconds=1), max_value=timedelta(days=3000)))

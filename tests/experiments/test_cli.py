@@ -1,17 +1,17 @@
 """The command line as people use it: a real search on a tiny network, and what follows from it."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from fresh_process import in_fresh_process
 from mlflow import MlflowClient
+from program import run_halfwise
 
 from halfwise.policies import load_policy
 
@@ -28,16 +28,8 @@ policies:
   cured: "{default: float16, layers: {'square::Mul': float32}}"
 """
 
+halfwise = partial(run_halfwise, timeout_s=280, cwd="/")
 Halfwise = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def run_halfwise(*arguments: str, cwd: Path | str = "/") -> subprocess.CompletedProcess[str]:
-    """The `halfwise` program with these arguments, in a folder where nothing of its own lies."""
-    program = Path(sys.executable).with_name("halfwise")
-    environment = {name: value for name, value in os.environ.items() if name != "HALFWISE_HOME"}
-    return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, cwd=cwd, env=environment, timeout=280, check=False
-    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +39,7 @@ def searched(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     for module in ("tiny_workloads.py",):
         (folder / module).write_text((SUPPORT / module).read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "small.yaml").write_text(EXPERIMENT, encoding="utf-8")
-    result = run_halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"))
+    result = halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"))
     assert result.returncode == 0, result.stderr
     return folder, result
 
@@ -95,7 +87,7 @@ def test_the_front_table_holds_every_trial(searched):
 def test_front_as_json_agrees_with_the_table(searched):
     """`front --format json` gives the same trials and the same front."""
     folder, _ = searched
-    result = run_halfwise("front", "small", "--home", str(folder / "home"), "--format", "json")
+    result = halfwise("front", "small", "--home", str(folder / "home"), "--format", "json")
     document = json.loads(result.stdout)
     table = pd.read_csv(folder / "home" / "small" / "front.csv")
     assert document["front"] == list(
@@ -109,7 +101,7 @@ def test_an_exported_policy_gives_the_trials_losses_again(searched, tmp_path):
     """The exported file, applied in a fresh process with the same seed, gives the trial's losses bit for bit."""
     folder, _ = searched
     file = tmp_path / "cured.yaml"
-    result = run_halfwise("export", "small", "--rule", "trial:5", "-o", str(file), "--home", str(folder / "home"))
+    result = halfwise("export", "small", "--rule", "trial:5", "-o", str(file), "--home", str(folder / "home"))
     assert result.returncode == 0, result.stderr
     policy = load_policy(file)
     assert policy.results["trial"] == 5
@@ -147,7 +139,7 @@ def test_searching_again_goes_on_where_it_stood(searched):
     study = folder / "home" / "small"
     before = {file: file.stat().st_mtime_ns for file in study.glob("trials/*/outcome.json")}
     run_id = json.loads((study / "study.json").read_text())["tracking_run"]
-    result = run_halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), "--trials", "10")
+    result = halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), "--trials", "10")
     assert result.returncode == 0, result.stderr
     after = {file: file.stat().st_mtime_ns for file in study.glob("trials/*/outcome.json")}
     assert len(after) == 10
@@ -172,7 +164,7 @@ def test_searching_again_goes_on_where_it_stood(searched):
 def test_other_terms_are_refused_with_the_difference(searched, changes, words):
     """A study is not continued on other terms: exit code 2, and the message says what was and what is."""
     folder, _ = searched
-    result = run_halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), *changes)
+    result = halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), *changes)
     assert result.returncode == 2
     assert all(each in result.stderr for each in words)
     assert "Traceback" not in result.stderr
@@ -188,7 +180,7 @@ def test_a_search_keeps_to_its_memory_and_measures_side_by_side(tmp_path):
         "sampler: random\nspeed: measured\nspeed_budget_s: 0.5\nmax_memory: 3.2kB\n",
         encoding="utf-8",
     )
-    result = run_halfwise("search", str(file), "--home", str(tmp_path / "home"))
+    result = halfwise("search", str(file), "--home", str(tmp_path / "home"))
     assert result.returncode == 0, result.stderr
     table = pd.read_csv(tmp_path / "home" / "tiny" / "front.csv").set_index("policy")
     assert "needs at least 3.496 kB of memory (priced), more than 3.2 kB" in table["cause"]["O0"]
@@ -249,7 +241,7 @@ def test_a_bad_experiment_is_refused(name, tmp_path):
         f"schema: halfwise/experiment/1\nworkload: tiny_workloads:make_tiny\n{line}\n", encoding="utf-8"
     )
     (tmp_path / "tiny_workloads.py").write_text((SUPPORT / "tiny_workloads.py").read_text(encoding="utf-8"))
-    result = run_halfwise("search", str(file), "--home", str(tmp_path / "home"), "--no-mlflow")
+    result = halfwise("search", str(file), "--home", str(tmp_path / "home"), "--no-mlflow")
     assert (result.returncode, re.search(pattern, result.stderr) is not None) == (code, True), result.stderr
     assert "Traceback" not in result.stderr
 
@@ -275,7 +267,7 @@ def test_a_bad_workload_is_refused(name, tmp_path):
     )
     file = tmp_path / "bad.yaml"
     file.write_text(f"schema: halfwise/experiment/1\nworkload: '{reference}'\n", encoding="utf-8")
-    result = run_halfwise("search", str(file), "--home", str(tmp_path / "home"), "--no-mlflow")
+    result = halfwise("search", str(file), "--home", str(tmp_path / "home"), "--no-mlflow")
     assert (result.returncode, re.search(pattern, result.stderr) is not None) == (code, True), result.stderr
     assert "Traceback" not in result.stderr
 
@@ -293,26 +285,26 @@ def test_a_bad_workload_is_refused(name, tmp_path):
 )
 def test_what_is_typed_wrong(arguments, pattern, tmp_path):
     """A wrong name, path or command: exit code 2 and a message that says what there is."""
-    result = run_halfwise(*arguments, cwd=tmp_path)
+    result = halfwise(*arguments, cwd=tmp_path)
     assert (result.returncode, re.search(pattern, result.stderr) is not None) == (2, True), result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_debug_shows_the_traceback(tmp_path):
     """Only with --debug an error comes with its traceback."""
-    assert "Traceback" in run_halfwise("--debug", "front", "nothing", cwd=tmp_path).stderr
+    assert "Traceback" in halfwise("--debug", "front", "nothing", cwd=tmp_path).stderr
 
 
 def test_a_read_only_home_says_what_it_needs():
     """Where no study can be written, the message names the folder and the option to choose another."""
-    result = run_halfwise("search", str(Path(__file__).parents[2] / "examples" / "tabular-mlp.yaml"), cwd="/proc")
+    result = halfwise("search", str(Path(__file__).parents[2] / "examples" / "tabular-mlp.yaml"), cwd="/proc")
     assert result.returncode == 1
     assert re.search(r"cannot write in /proc/halfwise-studies.*--home", result.stderr)
 
 
 def test_doctor_finds_this_machine_well(tmp_path):
     """`doctor` checks versions, device and disk, and exits with 0 here."""
-    result = run_halfwise("doctor", "--format", "json", "--home", str(tmp_path / "home"))
+    result = halfwise("doctor", "--format", "json", "--home", str(tmp_path / "home"))
     findings = json.loads(result.stdout)
     assert result.returncode == 0
     assert all(finding["well"] for finding in findings)
@@ -322,6 +314,6 @@ def test_doctor_finds_this_machine_well(tmp_path):
 @pytest.mark.parametrize("device", ["GPU", "Ascend"])
 def test_a_device_that_is_not_there_is_a_clear_message(device, tmp_path):
     """Asking for a device that this machine lacks names it, quotes MindSpore, and exits with 1."""
-    result = run_halfwise("doctor", "--device", device, "--home", str(tmp_path / "home"))
+    result = halfwise("doctor", "--device", device, "--home", str(tmp_path / "home"))
     assert result.returncode == 1
     assert re.search(rf"WRONG MindSpore .* cannot use {device} here", result.stdout)

@@ -1,13 +1,13 @@
 """Commands on workloads that have no whole graph, no fixed shapes, no rule for an op, or nothing to lower."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from program import run_halfwise
 
 from halfwise.policies import parse_policy
 
@@ -15,23 +15,16 @@ SUPPORT = Path(__file__).parents[1] / "support"
 PYNATIVE = "{default: float16, layers: {norm: float32}, mode: pynative}"
 
 
-def halfwise(command: str, *arguments: str, workload: str, where: Path = SUPPORT) -> subprocess.CompletedProcess:
+def on_awkward(command: str, *arguments: str, workload: str, where: Path = SUPPORT) -> subprocess.CompletedProcess:
     """The program on an awkward workload."""
-    program = Path(sys.executable).with_name("halfwise")
-    return subprocess.run(
-        [program, command, *arguments, "--workload", f"awkward_workloads:{workload}"],
-        capture_output=True,
-        text=True,
-        cwd=where,
-        env=dict(os.environ),
-        timeout=240,
-        check=False,
+    return run_halfwise(
+        command, *arguments, "--workload", f"awkward_workloads:{workload}", cwd=where, timeout_s=240
     )
 
 
 def test_check_of_partial_evidence():
     """`check` in PyNative mode says that its evidence is partial and why, as text and as JSON."""
-    result = halfwise("check", PYNATIVE, "--format", "json", workload="make_try")
+    result = on_awkward("check", PYNATIVE, "--format", "json", workload="make_try")
     assert result.returncode == 0, result.stderr
     document = json.loads(result.stdout)
     assert (document["holds"], document["partial"]) == (True, True)
@@ -41,7 +34,7 @@ def test_check_of_partial_evidence():
 
 def test_ops_of_partial_evidence():
     """`ops` lists a row for each Cell call, and says on the other stream that the table is partial."""
-    result = halfwise("ops", "--policy", PYNATIVE, "--format", "json", workload="make_try")
+    result = on_awkward("ops", "--policy", PYNATIVE, "--format", "json", workload="make_try")
     rows = json.loads(result.stdout)
     assert result.stderr.startswith("partial: ")
     assert [(row["layer"], row["op"], row["output_precision"]) for row in rows] == [
@@ -57,7 +50,7 @@ def test_ops_of_partial_evidence():
 
 def test_an_op_without_a_rule_is_priced_by_its_bytes_and_named():
     """Ops without a count of operations are in the price, and named in it."""
-    result = halfwise("price", "O3", "--format", "json", workload="make_sorting")
+    result = on_awkward("price", "O3", "--format", "json", workload="make_sorting")
     (document,) = json.loads(result.stdout)
     assert "Sort" in document["pricing"]["by_bytes_only"]
     assert document["pricing"]["step_time_s"] > 0
@@ -65,7 +58,7 @@ def test_an_op_without_a_rule_is_priced_by_its_bytes_and_named():
 
 def test_declared_unknown_batch_is_compiled_with_the_sample_batch():
     """A network that declares an unknown batch size is priced at that of its batches: all shapes are known."""
-    result = halfwise("ops", "--format", "json", workload="make_unknown_batch")
+    result = on_awkward("ops", "--format", "json", workload="make_unknown_batch")
     rows = json.loads(result.stdout)
     product = next(row for row in rows if (row["layer"], row["op"]) == ("first", "MatMul"))
     assert product["input_shapes"][0] == [32, 2]
@@ -73,11 +66,11 @@ def test_declared_unknown_batch_is_compiled_with_the_sample_batch():
 
 def test_a_network_without_float_ops_is_said_to_be_one():
     """Nothing to compare, nothing to lower: `check` and `price` say so instead of failing."""
-    check = halfwise("check", "O3", workload="make_fixed_scores")
+    check = on_awkward("check", "O3", workload="make_fixed_scores")
     assert check.stdout.splitlines()[0] == (
         "asked: no op of the network computes floats, so no policy changes this step"
     )
-    price = halfwise("price", "O3", "--format", "json", workload="make_fixed_scores")
+    price = on_awkward("price", "O3", "--format", "json", workload="make_fixed_scores")
     (document,) = json.loads(price.stdout)
     assert set(document["pricing"]["flops_share"]) == {"float32"}
 
@@ -92,7 +85,7 @@ def test_a_network_without_float_ops_is_said_to_be_one():
 )
 def test_what_does_not_compile_is_refused_with_words_and_place(command, arguments, workload, pattern):
     """Graph mode and prices need a graph: exit 2, MindSpore's words, the user's file and line."""
-    result = halfwise(command, *arguments, workload=workload)
+    result = on_awkward(command, *arguments, workload=workload)
     assert (result.returncode, result.stdout) == (2, "")
     assert re.search(pattern, result.stderr), result.stderr
     assert "Traceback" not in result.stderr
@@ -100,10 +93,10 @@ def test_what_does_not_compile_is_refused_with_words_and_place(command, argument
 
 def test_dynamic_shapes_have_no_price_and_are_named():
     """Ops whose shapes depend on the data are named in the refusal; `check` needs no shapes."""
-    price = halfwise("price", "O3", workload="make_dynamic")
+    price = on_awkward("price", "O3", workload="make_dynamic")
     assert price.returncode == 1
     assert re.search(r"shapes that are not known before the step runs \(.*NonZero.*\)", price.stderr)
-    assert halfwise("check", "O3", workload="make_dynamic").returncode == 0
+    assert on_awkward("check", "O3", workload="make_dynamic").returncode == 0
 
 
 SEARCH = """\

@@ -1,31 +1,17 @@
 """`halfwise check`, `ops`, `price` and `devices`: what a policy comes to without training."""
 
 import json
-import os
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from program import run_halfwise
 
 from halfwise.policies import load_policy, save_policy
 
 SUPPORT = Path(__file__).parents[1] / "support"
-
-
-def halfwise(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program, run where the tiny workloads lie."""
-    program = Path(sys.executable).with_name("halfwise")
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=SUPPORT,
-        env=dict(os.environ),
-        timeout=120,
-        check=False,
-    )
+halfwise = partial(run_halfwise, timeout_s=120)
 
 
 def test_check_holds_and_says_what_was_asked():

@@ -2,34 +2,20 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program import run_halfwise
 
 from halfwise.experiments.rewrite_rules import RULES, asked_rules
 from halfwise.policies.errors import InputError
 
 SUPPORT = Path(__file__).parents[1] / "support"
-
-
-def halfwise(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program, run where the tiny workloads lie."""
-    program = Path(sys.executable).with_name("halfwise")
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=SUPPORT,
-        env=dict(os.environ),
-        timeout=200,
-        check=False,
-    )
+halfwise = partial(run_halfwise, timeout_s=200)
 
 
 def test_rewrite_prints_what_changed_and_writes_the_construct(tmp_path):

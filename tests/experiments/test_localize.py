@@ -1,13 +1,13 @@
 """`halfwise localize`: the op that leaves float32 first, and the least that must return to it."""
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from program import run_halfwise
+from surveys import make_survey
 
 from halfwise.evaluators.localize.compare import Compared, Departure
 from halfwise.evaluators.localize.values import OpKey
@@ -19,20 +19,7 @@ from halfwise.experiments.localize_words import as_data, departure_words, locali
 from halfwise.policies import BUILTIN, NoLossScaling, Policy, load_policy, parse_policy
 
 SUPPORT = Path(__file__).parents[1] / "support"
-
-
-def halfwise(*arguments: str, cwd: Path = SUPPORT) -> subprocess.CompletedProcess[str]:
-    """The program, run where the workloads lie."""
-    program = Path(sys.executable).with_name("halfwise")
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=dict(os.environ),
-        timeout=1700,
-        check=False,
-    )
+halfwise = partial(run_halfwise, timeout_s=1700)
 
 
 def survey(**ops: tuple[str, ...]) -> Survey:
@@ -42,17 +29,7 @@ def survey(**ops: tuple[str, ...]) -> Survey:
         SurveyedCell(path=path.replace("_", "."), aliases=(), type_names=("Own",), ops=names)
         for path, names in ops.items()
     ]
-    return Survey(
-        workload="w",
-        metric="m",
-        direction="maximize",
-        batch_size=1,
-        trial_steps=8,
-        full_steps=80,
-        parameters=1,
-        mindspore_version="2.10.0",
-        cells=tuple(cells),
-    )
+    return make_survey(*cells)
 
 
 def ops_table(folder: Path, *rows: tuple[str, str, str]) -> Path:

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from surveys import make_survey
 
-from halfwise.evaluators.survey_result import Survey, SurveyedCell
+from halfwise.evaluators.survey_result import SurveyedCell
 from halfwise.experiments.localize_policy import returned_to_float32
 from halfwise.experiments.sites_of import sites_of
 from halfwise.experiments.space_of import layer_groups
@@ -27,17 +28,7 @@ CELLS = [
     ("blocks.1.norm", (), "nn.LayerNorm", ("LayerNorm",)),
     ("head", ("tied",), "nn.Dense", ("BiasAdd", "MatMul")),
 ]
-SURVEY = Survey(
-    workload="w",
-    metric="m",
-    direction="maximize",
-    batch_size=1,
-    trial_steps=8,
-    full_steps=80,
-    parameters=1,
-    mindspore_version="2.10.0",
-    cells=tuple(SurveyedCell(path=p, aliases=a, type_names=(t,), ops=ops) for p, a, t, ops in CELLS),
-)
+SURVEY = make_survey(*(SurveyedCell(path=p, aliases=a, type_names=(t,), ops=ops) for p, a, t, ops in CELLS))
 SITES = sites_of(SURVEY.cells, layer_groups(SURVEY, "blocks"), ("float16",))
 PATTERNS = [
     *(path for path, _, _, _ in CELLS if path),

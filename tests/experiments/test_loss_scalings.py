@@ -1,10 +1,11 @@
 """What a search may choose of loss scalings, from the experiment file to the chance that one does harm."""
 
 import pytest
+from surveys import make_survey
 
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.sensitivity.result import Sensitivity
-from halfwise.evaluators.survey_result import Survey, SurveyedCell
+from halfwise.evaluators.survey_result import SurveyedCell
 from halfwise.experiments.experiment_file import Experiment
 from halfwise.experiments.loss_scalings import scaling_chances
 from halfwise.experiments.space_of import space_of
@@ -70,11 +71,7 @@ def test_sites_that_are_never_float16_need_no_scale():
 
 def test_only_searchers_over_sites_choose_a_loss_scaling():
     """Optuna's samplers take the experiment's loss scaling alone, and say who offers a choice."""
-    cells = (SurveyedCell(path="a", aliases=(), type_names=("nn.Dense",), ops=("MatMul",)),)
-    survey = Survey(
-        workload="w", metric="accuracy", direction="maximize", batch_size=1, trial_steps=10, full_steps=100,
-        parameters=1, mindspore_version="2.10.0", cells=cells,
-    )  # fmt: skip
+    survey = make_survey(SurveyedCell(path="a", aliases=(), type_names=("nn.Dense",), ops=("MatMul",)))
     experiment = Experiment(workload="w", sampler="tpe", other_loss_scalings=(NoLossScaling(),))
     device = DeviceFacts("CPU", ("float16",), {}, reference_convolution=False)
     with pytest.raises(InputError, match=r"sampler tpe takes `loss_scaling` alone.*sampler ladder"):

@@ -1,12 +1,11 @@
 """`halfwise sensitivity`: what it prints and draws, and what it finds on the built-in workloads."""
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from program import run_halfwise
 
 from halfwise.evaluators.sensitivity.result import Sensitivity
 from halfwise.experiments.sensitivity_figure import MOST_BARS, save_sensitivity_figure, sensitivity_figure
@@ -14,20 +13,7 @@ from halfwise.experiments.sensitivity_words import rows, sensitivity_lines
 from halfwise.policies.rules import AloneEffect, GroupStatistics, OpStatistics, TensorStatistics
 
 SUPPORT = Path(__file__).parents[1] / "support"
-
-
-def halfwise(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program, run where the tiny workloads lie."""
-    program = Path(sys.executable).with_name("halfwise")
-    return subprocess.run(
-        [program, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=SUPPORT,
-        env=dict(os.environ),
-        timeout=900,
-        check=False,
-    )
+halfwise = partial(run_halfwise, timeout_s=900)
 
 
 def statistics(name: str, largest: float, *ops: str, finite: bool = True) -> GroupStatistics:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from surveys import make_survey
 
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator
@@ -12,7 +13,6 @@ from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Evidence, Outcome, StepTime
 from halfwise.evaluators.process import Limits
 from halfwise.evaluators.speed.comparison import Block, Comparison, Pair, Round, compare
-from halfwise.evaluators.survey_result import Survey
 from halfwise.experiments.conclusion import annotated, findings, front_frame
 from halfwise.experiments.home import StudyFolder
 from halfwise.experiments.progress import describe
@@ -143,17 +143,7 @@ def test_the_policy_file_carries_the_ratio_and_its_interval(records, tmp_path):
 
 def side_by_side(workload: str, time_s: float = 60) -> SideBySide:
     """Measures policies on a tiny workload, a moment in each round."""
-    survey = Survey(
-        workload="tiny",
-        metric="accuracy",
-        direction="maximize",
-        batch_size=32,
-        trial_steps=30,
-        full_steps=300,
-        parameters=0,
-        mindspore_version="2.10.0",
-        cells=(),
-    )
+    survey = make_survey()
     evaluator = Evaluator(
         workload=f"tiny_workloads:{workload}",
         search_path=SUPPORT,

@@ -1,6 +1,7 @@
 """From a surveyed network to a search space: which layers are offered, and which of them share a choice."""
 
 import pytest
+from surveys import make_survey
 
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.survey_result import Survey, SurveyedCell
@@ -19,17 +20,7 @@ def cell(path: str, *ops: str, kind: str = "nn.Dense") -> SurveyedCell:
 
 def survey(*cells: SurveyedCell) -> Survey:
     """A survey that found these Cells."""
-    return Survey(
-        workload="w",
-        metric="accuracy",
-        direction="maximize",
-        batch_size=1,
-        trial_steps=10,
-        full_steps=100,
-        parameters=1,
-        mindspore_version="2.10.0",
-        cells=cells,
-    )
+    return make_survey(*cells)
 
 
 BLOCKS = [

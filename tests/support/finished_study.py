@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from surveys import make_survey
+
 from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.evaluator import Evaluator
 from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Outcome, PricedStep
 from halfwise.evaluators.price.device_file import load_devices
 from halfwise.evaluators.process import Limits
-from halfwise.evaluators.survey_result import Survey
 from halfwise.experiments.confirmation import CONFIRMATION_FILE, Confirmation
 from halfwise.experiments.float32_repeats import Float32Repeats
 from halfwise.experiments.home import StudyFolder
@@ -42,6 +43,18 @@ def study_info(folder: StudyFolder, **changes: Any) -> StudyInfo:
     return StudyInfo(**fields | changes)
 
 
+def priced(speed: float) -> PricedStep:
+    """A step at this many samples per second, one a step."""
+    return PricedStep(
+        device=ROW,
+        step_time_s=1 / speed,
+        throughput_samples_per_s=speed,
+        casts=0,
+        cast_share=0.0,
+        memory_bytes=1,
+    )
+
+
 def add_trial(folder: StudyFolder, number: int, level: str, speed: float, quality: float, **changes: Any) -> None:
     """A trial of a built-in level, or of a policy by its text, that trained for 20 steps with seed 1."""
     policy = BUILTIN[level] if level in BUILTIN else Policy.model_validate({"default": level})
@@ -59,14 +72,7 @@ def add_trial(folder: StudyFolder, number: int, level: str, speed: float, qualit
         "quality_by_steps": {20: quality},
         "losses": tuple(1.0 / (step + 1) for step in range(20)),
         "updates_applied": 20,
-        "priced": PricedStep(
-            device=ROW,
-            step_time_s=1 / speed,
-            throughput_samples_per_s=speed,
-            casts=0,
-            cast_share=0.0,
-            memory_bytes=1,
-        ),
+        "priced": priced(speed),
     }
     place = folder.trial_folder(number)
     place.mkdir(parents=True)
@@ -96,17 +102,7 @@ def lost_in_policy_file(folder: StudyFolder) -> dict[str, Any]:
 
 def evaluator_for(workload: str, direction: Any = "maximize", full_steps: int = 3000) -> Evaluator:
     """Trains a workload of tests/support for 20 steps a trial, priced."""
-    survey = Survey(
-        workload="tiny",
-        metric="accuracy",
-        direction=direction,
-        batch_size=32,
-        trial_steps=30,
-        full_steps=full_steps,
-        parameters=0,
-        mindspore_version="2.10.0",
-        cells=(),
-    )
+    survey = make_survey(direction=direction, full_steps=full_steps)
     return Evaluator(
         workload=workload,
         search_path=SUPPORT,

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from finished_study import ROW, add_repeats, study_info
+from finished_study import ROW, add_repeats, priced, study_info
 from price_tables import make_row, make_table
+from surveys import make_survey
 
 from halfwise.evaluators.json_file import write_json
-from halfwise.evaluators.outcome import Outcome, PricedStep
+from halfwise.evaluators.outcome import Outcome
 from halfwise.evaluators.price.device_file import load_devices
 from halfwise.evaluators.survey_result import Survey, SurveyedCell
 from halfwise.experiments.home import StudyFolder
@@ -51,17 +52,7 @@ def survey_of(layers: Sequence[str], workload: str = "w", metric: str = "accurac
     """A network of these layers."""
     cells = [SurveyedCell(path="", aliases=(), type_names=("Net",), ops=())]
     cells += [SurveyedCell(path=each, aliases=(), type_names=("nn.Dense",), ops=("MatMul",)) for each in layers]
-    return Survey(
-        workload=workload,
-        metric=metric,
-        direction="maximize",
-        batch_size=64,
-        trial_steps=20,
-        full_steps=200,
-        parameters=0,
-        mindspore_version="2.10.0",
-        cells=tuple(cells),
-    )
+    return make_survey(*cells, workload=workload, metric=metric, batch_size=64, trial_steps=20, full_steps=200)
 
 
 def space_of(layers: Sequence[str]) -> SiteSpace:
@@ -134,14 +125,7 @@ class SiteStudy:
             quality_by_steps={} if ruined else {20: quality},
             losses=tuple(1.0 / (step + 1) for step in range(20)),
             updates_applied=20,
-            priced=PricedStep(
-                device=ROW,
-                step_time_s=1 / speed,
-                throughput_samples_per_s=speed,
-                casts=0,
-                cast_share=0.0,
-                memory_bytes=1,
-            ),
+            priced=priced(speed),
         )
         write_json(outcome, place / "outcome.json")
         save_policy(proposal.policy, place / "policy.yaml")

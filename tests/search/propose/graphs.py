@@ -6,15 +6,16 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
+from halfwise.search.propose.solver import Solver
+
 PROBLEMS = 3
 
 Costs = list[np.ndarray]
+Graph = tuple[tuple[int, ...], tuple[tuple[int, int], ...], Costs, Costs]
 
 
 @st.composite
-def graphs(
-    draw: st.DrawFn, bans: bool = False
-) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...], Costs, Costs]:
+def graphs(draw: st.DrawFn, bans: bool = False) -> Graph:
     """Sizes of up to six sites, some of their pairs, and integer costs, so that sums are exact.
 
     With `bans`, some costs are infinite.
@@ -42,3 +43,12 @@ def totals(
             + sum(costs[problem, choices[a], choices[b]] for (a, b), costs in zip(pairs, pair_costs, strict=True))
         )
     return found
+
+
+def assert_cheapest(solver: Solver, graph: Graph) -> None:
+    """Each problem's solution costs what the best of all assignments costs."""
+    sizes, pairs, site_costs, pair_costs = graph
+    found = solver.minimise(site_costs, pair_costs)
+    for problem in range(PROBLEMS):
+        costs = totals(sizes, pairs, site_costs, pair_costs, problem)
+        assert costs[tuple(found[problem].tolist())] == min(costs.values())
