@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from halfwise.evaluators.price import load_devices, price_table
 from halfwise.experiments.confirmation import confirmation_of
-from halfwise.experiments.cost import read_cost
+from halfwise.experiments.cost import cost_of
 from halfwise.experiments.home import Home, StudyFolder
 from halfwise.experiments.known_sites import KnownSites, history_of, known_sites
 from halfwise.experiments.study_file import read_records
@@ -21,6 +22,7 @@ from halfwise.search.propose.additive_loss import Features
 from halfwise.search.propose.targets import Targets
 
 from ..bench import Bench, Figure, Say
+from ..compiled import compile_step
 
 SEEDS = range(1, 6)
 # A GPU on which launches hide behind the work: the networks are small, and launches would be all.
@@ -56,8 +58,8 @@ class Found:
 
     `reached` is the proposal, counted from 1, that first trained within the tolerance at almost the best speed-up;
     infinite if none did. `share` is the chosen policy's speed-up over the best one. `needless` are sites that the
-    chosen policy keeps in float32, the best one does not, and that would each gain `GAIN` by going low. `named`: a
-    hazard was blamed, and nothing else.
+    chosen policy keeps in float32, the best one does not, and that each gain `GAIN` by going low, by the cost
+    model and by the price of the compiled step. `named`: a hazard was blamed, and nothing else.
     """
 
     reached: float
@@ -113,10 +115,10 @@ def _search(case: Case, seed: int, folder: Path, say: Say) -> Found:
     found = Found(
         reached=_reached(known, tried, best),
         share=known.costs.speedup(chosen) / known.costs.speedup(best),
-        needless=_needless(known.costs, chosen, best),
+        needless=_needless(case.workload, known, chosen, best, folder / f"{study.name}-compiled"),
         named=set() < _blamed(known.costs, tried) <= set(case.hazards),
         confirmed=_confirmed(study),
-        full_runs=read_cost(study.cost_file).full_runs or float("nan"),
+        full_runs=cost_of(study).full_runs or float("nan"),
     )
     say(f"{case.workload}, seed {seed}, best {known.costs.speedup(best):.3f}x: {found}")
     return found
@@ -153,11 +155,25 @@ def _best(costs: CostModel, hazards: Sequence[str]) -> tuple[int, ...]:
     return best
 
 
-def _needless(costs: CostModel, chosen: tuple[int, ...], best: tuple[int, ...]) -> tuple[str, ...]:
+def _needless(
+    workload: str, known: KnownSites, chosen: tuple[int, ...], best: tuple[int, ...], folder: Path
+) -> tuple[str, ...]:
+    costs = known.costs
     kept = [place for place, (c, b) in enumerate(zip(chosen, best, strict=True)) if c == 0 and b > 0]
-    enough = (1 + GAIN) * costs.speedup(chosen)
     lowered = {place: (*chosen[:place], best[place], *chosen[place + 1 :]) for place in kept}
-    return tuple(costs.sites[place].name for place in kept if costs.speedup(lowered[place]) >= enough)
+    enough = (1 + GAIN) * costs.speedup(chosen)
+    suspects = [place for place in kept if costs.speedup(lowered[place]) >= enough]
+    if not suspects:
+        return ()
+    allowed_s = _compiled_s(workload, known, chosen, folder / "chosen") / (1 + GAIN)
+    times_s = {place: _compiled_s(workload, known, lowered[place], folder / str(place)) for place in suspects}
+    return tuple(costs.sites[place].name for place, time_s in times_s.items() if time_s <= allowed_s)
+
+
+def _compiled_s(workload: str, known: KnownSites, choices: tuple[int, ...], folder: Path) -> float:
+    """The priced step time of a policy as MindSpore compiles it: what the search compares trials by."""
+    policy = known.space.policy(known.costs.named(choices))
+    return price_table(compile_step(folder, workload, policy).table, load_devices()[known.row]).step_time_s
 
 
 def _chosen(study: StudyFolder, known: KnownSites) -> tuple[int, ...]:
