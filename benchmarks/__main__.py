@@ -7,8 +7,9 @@ from pathlib import Path
 
 from halfwise.policies.errors import HalfwiseError
 
-from . import calibration, convolution, demo, evidence, prices, process, speed, training, what_if
+from . import calibration, convolution, demo, evidence, prices, process, speed, training, what_if, workers
 from .bench import Bench
+from .faults import entry as faults
 from .search import entry as search
 from .search import search_time, workloads
 
@@ -25,6 +26,8 @@ BENCHES = (
     search.BENCH,
     workloads.BENCH,
     search_time.BENCH,
+    faults.BENCH,
+    workers.BENCH,
 )
 
 

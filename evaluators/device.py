@@ -3,6 +3,7 @@
 Verified on CPU only: GPU and Ascend go through the same calls, held by contract tests.
 """
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +18,15 @@ from .request import Target
 # The order in which "auto" looks: the accelerators first.
 AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
 
+COMPILE_CACHE_VARIABLE = "MS_COMPILER_CACHE_ENABLE"
+
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
 
-def use_device(target: Target, mode: Mode) -> None:
-    """Make this process compute on the device, in the mode that a policy names.
+def use_device(target: Target, mode: Mode, device_id: int | None = None) -> None:
+    """Make this process compute on the device, in the mode that a policy names, without a compile cache.
+
+    `device_id` is which of several devices, None for the first.
 
     Raises:
         InputError: the name is none of CPU, GPU, Ascend.
@@ -30,11 +35,14 @@ def use_device(target: Target, mode: Mode) -> None:
     if target not in get_args(Target):
         raise InputError(f"device {target!r} is unknown; choose one of auto, {', '.join(get_args(Target))}")
     try:
-        ms.set_device(target)
+        ms.set_device(target, device_id)
     except (RuntimeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise HalfwiseError(f"MindSpore {ms.__version__} cannot use {target} here: {reason}") from error
     ms.set_context(mode=MODES[mode])
+    # MindSpore's compile cache knows nothing of precisions: it takes the graph of one policy for another one's,
+    # and leaves no graph to prove. Whoever has it on for their own training must not get it here.
+    os.environ[COMPILE_CACHE_VARIABLE] = "0"
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..policies.errors import HalfwiseError
+from ..policies.errors import HalfwiseError, InputError
 from ..policies.precision import LowPrecision
 from .probe_results import CONVOLUTION_JOB, PRECISION_JOB, ConvolutionProbe, PrecisionProbe
 from .process import Failure, Limits, run_job
@@ -25,13 +25,15 @@ _PROBE_LIMITS = Limits(time_s=120, memory_bytes=8 << 30)
 class DeviceFacts:
     """The device's name in MindSpore, the low precisions that it computes, and how it convolves.
 
-    `missing` says for each low precision left out which op was refused, in MindSpore's words.
+    `missing` says for each low precision left out which op was refused, in MindSpore's words. `device_id` is which
+    of several devices it is, None for the first.
     """
 
     target: Target
     low_precisions: tuple[LowPrecision, ...]
     missing: Mapping[str, str]
     reference_convolution: bool
+    device_id: int | None = None
 
     def environment(self, convolves: bool) -> dict[str, str]:
         """What a trial's process gets: the convolution fix where it helps, unless the user set the variable.
@@ -57,14 +59,20 @@ class DeviceFacts:
         return tuple(lines)
 
 
-def learn_device(choice: DeviceChoice, folder: Path) -> DeviceFacts:
+def learn_device(choice: DeviceChoice, folder: Path, device_id: int | None = None) -> DeviceFacts:
     """Find the device and what it can do; "auto" takes the first of Ascend, GPU, CPU that answers.
 
     Raises:
+        InputError: a device is named by its number, but the machine computes on its CPU.
         HalfwiseError: MindSpore cannot use the device that was asked for; its own words are quoted.
     """
-    target, half = _find(choice, folder)
-    probes = {"float16": half, "bfloat16": _probe(target, "bfloat16", folder)}
+    target, half = _find(choice, folder, device_id)
+    if target == "CPU" and device_id is not None:
+        raise InputError(
+            f"device {device_id} was asked for, but training runs on the CPU here, which has no numbers: leave "
+            "devices out, or name the kind with --device GPU or --device Ascend"
+        )
+    probes = {"float16": half, "bfloat16": _probe(target, "bfloat16", folder, device_id)}
     missing = {name: _refusal(probe) for name, probe in probes.items() if _refusal(probe)}
     convolution = None
     if target == "CPU":
@@ -79,21 +87,25 @@ def learn_device(choice: DeviceChoice, folder: Path) -> DeviceFacts:
         low_precisions=tuple(name for name in ("float16", "bfloat16") if name not in missing),
         missing=missing,
         reference_convolution=isinstance(convolution, ConvolutionProbe) and convolution.reference,
+        device_id=device_id,
     )
 
 
-def _find(choice: DeviceChoice, folder: Path) -> tuple[Target, PrecisionProbe]:
+def _find(choice: DeviceChoice, folder: Path, device_id: int | None) -> tuple[Target, PrecisionProbe]:
     refused = []
     for target in AUTO_ORDER if choice == "auto" else (choice,):
-        probe = _probe(target, "float16", folder)
+        probe = _probe(target, "float16", folder, None if target == "CPU" else device_id)
         if isinstance(probe, PrecisionProbe):
             return target, probe
         refused.append(probe.as_error())
     raise HalfwiseError("; ".join(str(error) for error in refused))
 
 
-def _probe(target: Target, precision: LowPrecision, folder: Path) -> PrecisionProbe | Failure:
-    request = ProbeRequest(folder=folder / f"{target}-{precision}", target=target, precision=precision)
+def _probe(
+    target: Target, precision: LowPrecision, folder: Path, device_id: int | None
+) -> PrecisionProbe | Failure:
+    place = folder / f"{target}-{precision}"
+    request = ProbeRequest(folder=place, target=target, device_id=device_id, precision=precision)
     return run_job(PRECISION_JOB, request, PrecisionProbe, _PROBE_LIMITS)
 
 

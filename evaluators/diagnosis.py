@@ -38,7 +38,7 @@ def run_diagnosis(request: DiagnosisRequest) -> Place:
 
 def _diagnose(request: DiagnosisRequest, dump: Path) -> Place:
     dump_everything(dump)
-    use_device(request.target, "graph")
+    use_device(request.target, "graph", request.device_id)
     workload = load_workload(request.workload, request.search_path)
     policy = parse_policy(request.policy)
     prepared = prepare(workload, policy.replace(mode="graph"), request.seed)

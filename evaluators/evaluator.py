@@ -15,6 +15,7 @@ from .memory_bound import MemoryBound
 from .outcome import Metric, Outcome, Place
 from .price.devices import Device
 from .process import Failure, Limits, run_job
+from .quiet import NoQuiet, Quiet
 from .request import END_FILE, NEVER_MOVED, SAME_TRAINING, STATE_FILE, DiagnosisRequest, TrialRequest
 from .speed.comparison import Comparison
 from .speed.measure import measure_speed
@@ -32,7 +33,8 @@ class Evaluator:
 
     `price_for` is the device that their steps are priced on, `memory_bound` what a policy may need at most.
     `float32_losses` are the curves near which a trial's loss must stay, none: anywhere. `keep_state`: a trial that
-    trained can go on later. `spending` is told of every step that is trained.
+    trained can go on later. `spending` is told of every step that is trained, `quiet` is asked before
+    anything is trained or measured.
     """
 
     workload: str
@@ -47,6 +49,7 @@ class Evaluator:
     float32_losses: tuple[tuple[float, ...], ...] = ()
     keep_state: bool = False
     spending: Spending = field(default_factory=NotCounted)
+    quiet: Quiet = field(default_factory=NoQuiet)
 
     def evaluate(
         self, policy: Policy, name: str | None, folder: Path, trained: Mapping[str, Outcome] | None = None
@@ -56,9 +59,12 @@ class Evaluator:
         `folder` keeps the process's output and the op table, and nothing of the values that a diagnosis wrote.
         `trained` holds the outcomes of earlier trials by their training key: where the compiled step turns out to
         be one of them, that outcome is given for this policy too.
+
+        Raises:
+            HalfwiseError: the disk is full or the folder gone, which says nothing of the policy.
         """
         request = self._trial(policy, name, folder, trained=frozenset(trained or {}))
-        found = run_job(TRIAL_JOB, request, Outcome, self.limits)
+        found = self._train(request)
         if isinstance(found, Failure):
             return self._failed(request, found)
         if found.cause == SAME_TRAINING and found.evidence and trained:
@@ -70,13 +76,20 @@ class Evaluator:
 
         What comes out is equal, bit for bit, to one training of that length. Where the saved state is gone it is
         such a training, from the first step on.
+
+        Raises:
+            HalfwiseError: as for `evaluate`.
         """
         saved = (folder / END_FILE).exists()
         request = self._trial(policy, earlier.policy_name, folder, goes_on_from=earlier if saved else None)
-        found = run_job(TRIAL_JOB, request, Outcome, self.limits)
+        found = self._train(request)
         if isinstance(found, Failure):
             return self._failed(request, found)
         return self._ended(policy, folder, found).going_on_from(earlier)
+
+    def _train(self, request: TrialRequest) -> Outcome | Failure:
+        with self.quiet.training():
+            return run_job(TRIAL_JOB, request, Outcome, self.limits)
 
     def _trial(self, policy: Policy, name: str | None, folder: Path, **more: Any) -> TrialRequest:
         return TrialRequest(
@@ -105,7 +118,8 @@ class Evaluator:
         `folder` keeps the output of the last round; all compile first, which `budget_s` does not count.
         """
         request = SpeedRequest(**self._job(policy, folder), budget_s=budget_s, rounds=rounds)
-        return measure_speed(request, self.limits)
+        with self.quiet.measuring():
+            return measure_speed(request, self.limits)
 
     def against_float32(
         self, policy: Policy, folder: Path, step: int, loss_scale: float, state: Path | None = None
@@ -130,12 +144,15 @@ class Evaluator:
             "search_path": self.search_path,
             "folder": folder,
             "target": self.device.target,
+            "device_id": self.device.device_id,
             "environment": self.device.environment(self.survey.convolves),
             "policy": str(policy),
             "seed": self.seed,
         }
 
     def _failed(self, request: TrialRequest, failure: Failure) -> Outcome:
+        if failure.is_of_the_disk:
+            raise failure.as_error()
         metric = Metric(self.survey.metric, self.survey.direction)
         known = request.identity(metric, self.survey.mindspore_version)
         return Outcome(**known, status="failed", cause=failure.cause, message=failure.message)

@@ -31,7 +31,7 @@ def inspect(request: InspectionRequest) -> Inspection:
             is asked for.
     """
     policy = parse_policy(request.policy)
-    use_device(request.target, policy.mode)
+    use_device(request.target, policy.mode, request.device_id)
     workload = load_workload(request.workload, request.search_path)
     if request.batch_size is not None:
         _resize(workload, request.batch_size)

@@ -117,7 +117,7 @@ class Outcome(_Value):
     what it is a multiple of: the speed of the study's float32 trial. `least_memory_bytes` is what a step needs at
     least, by its price. `quality` is that after the last step; `quality_by_steps` has it at every length at which
     the training stood still. `steps_run` is what the trial cost, diagnosis included: 0 where it shares another's
-    outcome.
+    outcome. `worker` is who made it, None for the search itself.
     """
 
     schema_version: Literal["halfwise/outcome/1"] = "halfwise/outcome/1"
@@ -153,6 +153,7 @@ class Outcome(_Value):
     layers: int | None = None
     evidence: Evidence | None = None
     priced: PricedStep | None = None
+    worker: str | None = None
     notes: tuple[str, ...] = ()
 
     def with_figures_of(self, other: "Outcome") -> "Outcome":
@@ -167,6 +168,7 @@ class Outcome(_Value):
             "least_memory_bytes",
             "layers",
             "low_precision_layers",
+            "worker",
         )
         return other.model_copy(update={name: getattr(self, name) for name in own}).shared()
 
@@ -194,6 +196,7 @@ class Outcome(_Value):
                 "throughput_samples_per_s": earlier.throughput_samples_per_s,
                 "against_float32": earlier.against_float32,
                 "float32_samples_per_s": earlier.float32_samples_per_s,
+                "worker": earlier.worker,
             }
         )
 

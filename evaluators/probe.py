@@ -18,7 +18,7 @@ def probe_precision(request: ProbeRequest) -> PrecisionProbe:
 
     A bfloat16 op without a kernel makes every later op of its process fail, so nothing is tried after it.
     """
-    use_device(request.target, "pynative")
+    use_device(request.target, "pynative", request.device_id)
     verify()
     dtype = DTYPES[request.precision]
     square = ms.Tensor(np.ones((4, 4), np.float32)).astype(dtype)
@@ -45,7 +45,7 @@ def probe_convolution(request: ProbeRequest) -> ConvolutionProbe:
     On AVX-512 CPUs the oneDNN of MindSpore 2.9 and 2.10 picks its reference implementation, which is tens to
     hundreds of times slower; ONEDNN_MAX_CPU_ISA=AVX2 makes it pick a fast one.
     """
-    use_device(request.target, "pynative")
+    use_device(request.target, "pynative", request.device_id)
     layer = nn.Conv2d(8, 8, 3)
     layer(ms.Tensor(np.ones((8, 8, 16, 16), np.float32))).asnumpy()
     # oneDNN prints through C's own buffer.

@@ -1,8 +1,8 @@
 """Runs one job in one fresh process and turns whatever happens to it into a value.
 
 MindSpore's precision state leaks between trainings of one process, so no process trains twice. A forkserver
-that has imported mindspore and the trial's own modules, and touched nothing else, starts each child in some
-20 ms (a new interpreter takes over a second); the caller's process never runs a MindSpore op.
+that has imported mindspore and the trial's own modules, and touched nothing else, starts each in some 20 ms (a
+new interpreter takes over a second), under a watcher of its own; the caller's process never runs a MindSpore op.
 """
 
 import contextlib
@@ -13,31 +13,40 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
 from typing import Generic, TypeVar
 
-import psutil
 from pydantic import BaseModel
 
 from ..policies.errors import HalfwiseError, InputError
-from .child import ChildError, enter
+from ..policies.whole_file import NotWritten
+from .child import DISK_FULL_EXIT, ChildError, enter
 from .request import Request
+from .resident_memory import ResidentMemory
+from .watcher import STOPPING, Lifeline
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
 # Imported once in the forkserver, so that no child pays for it; many workloads load their data with scikit-learn.
 _PRELOADED = ("mindspore", "halfwise.evaluators.trial", "sklearn.datasets")
 _POLL_S = 0.05
+# A watcher ends what its job started within milliseconds, unless something hangs in the system.
+_ENDING_S = 10.0
 _LOG, _RESULT = "output.log", "result.json"
 _LOG_LIMIT_BYTES = 4 << 20
 _LOG_KEPT_BYTES = 256 << 10
 
+DISK_FULL = "disk full"
+FOLDER_GONE = "folder gone"
+
 
 @dataclass(frozen=True)
 class Limits:
-    """When a child is ended: seconds of wall time, and resident bytes of it and of all that it started."""
+    """When a job is ended: seconds of wall time, and resident bytes of it and of all that it started."""
 
     time_s: float
     memory_bytes: int
@@ -45,11 +54,16 @@ class Limits:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a child gave no result: a short cause, what there is to say, and whether its input was at fault."""
+    """Why a job gave no result: a short cause, what there is to say, and whether its input was at fault."""
 
     cause: str
     message: str
     input_error: bool = False
+
+    @property
+    def is_of_the_disk(self) -> bool:
+        """Whether the job had no place to write to: any other job would have failed there too."""
+        return self.cause in (DISK_FULL, FOLDER_GONE)
 
     def as_error(self) -> HalfwiseError:
         """The failure as an exception, for jobs that the caller cannot do without."""
@@ -61,7 +75,8 @@ class Failure:
 class RunningJob(Generic[ResultT]):
     """A job whose process has been started; `result` waits for it."""
 
-    child: ForkServerProcess
+    watcher: ForkServerProcess
+    lifeline: Lifeline
     request: Request
     result_type: type[ResultT]
     limits: Limits
@@ -70,33 +85,46 @@ class RunningJob(Generic[ResultT]):
         """What the job returned, or why it returned nothing; whatever it started is ended then."""
         log = self.request.folder / _LOG
         try:
-            ended = _watch(self.child, log, self.limits)
+            ended = _wait(self.watcher, log, self.limits)
         finally:
-            _end_group(self.child)
+            self._await_end()
         _bound(log)
-        return ended or _read_result(self.request.folder / _RESULT, self.result_type, self.child, log)
+        return ended or _read_result(self.request.folder, self.result_type, self.watcher.exitcode)
 
     def end(self) -> None:
         """End the process and whatever it started; `result` then says that it was killed."""
-        _kill_group(self.child)
+        self.lifeline.cut()
+
+    def _await_end(self) -> None:
+        self.lifeline.cut()
+        self.watcher.join(_ENDING_S)
+        if self.watcher.exitcode is None:
+            self.watcher.kill()
+            self.watcher.join()
 
 
 def start_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> RunningJob[ResultT]:
     """Start a job in a fresh process.
 
     `job` is `module:function`: a function of one request that returns a `result_type`. It is named rather
-    than handed over, so that this process need not import mindspore. Standard output and error of the child
+    than handed over, so that this process need not import mindspore. Standard output and error of the job
     go to `output.log` in the request's folder; beyond 4 MiB its middle is dropped. The result is written
-    aside and renamed, so a killed child leaves no half of it.
+    aside and renamed, so a killed job leaves no half of it. Should this process be killed, the job ends.
 
     Raises:
-        HalfwiseError: the working folder is gone.
+        HalfwiseError: the working folder is gone, or the request's folder cannot be written to.
     """
-    request.folder.mkdir(parents=True, exist_ok=True)
     log, result = request.folder / _LOG, request.folder / _RESULT
-    for old in (log, result):
-        old.unlink(missing_ok=True)
-    return RunningJob(_start(job, request, log, result), request, result_type, limits)
+    try:
+        request.folder.mkdir(parents=True, exist_ok=True)
+        for old in (log, result):
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotWritten(request.folder, error) from error
+    lifeline = Lifeline()
+    watcher = _start((lifeline.far, job, request, log, result))
+    lifeline.far.close()
+    return RunningJob(watcher, lifeline, request, result_type, limits)
 
 
 def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limits) -> ResultT | Failure:
@@ -104,18 +132,29 @@ def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limi
     return start_job(job, request, result_type, limits).result()
 
 
-def _start(job: str, request: Request, log: Path, result: Path) -> ForkServerProcess:
+def _start(arguments: tuple[Connection, str, Request, Path, Path]) -> ForkServerProcess:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
-    child = context.Process(target=enter, args=(job, request, log, result), daemon=False)
+    watcher = context.Process(target=enter, args=arguments, daemon=False)
     try:
         with _without_main_module():
-            child.start()
+            _start_server()
+            watcher.start()
     except FileNotFoundError as error:
         raise HalfwiseError(
             "the working folder no longer exists, and no process can be started from there: change to another one"
         ) from error
-    return child
+    return watcher
+
+
+def _start_server() -> None:
+    # What is blocked here stays so in the fork server and in watchers: a signal to the whole group of processes is
+    # heard by this one, which still has to be told how its jobs ended.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -130,50 +169,27 @@ def _without_main_module() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _watch(child: ForkServerProcess, log: Path, limits: Limits) -> Failure | None:
+def _wait(watcher: ForkServerProcess, log: Path, limits: Limits) -> Failure | None:
     deadline = time.monotonic() + limits.time_s
+    memory = ResidentMemory(watcher.pid or 0)
     while True:
-        child.join(_POLL_S)
-        if child.exitcode is not None:
+        watcher.join(_POLL_S)
+        if watcher.exitcode is not None:
             return None
         if time.monotonic() > deadline:
             return Failure("time limit", f"still running after {limits.time_s:g} s")
-        used = _resident_bytes(child)
-        if used > limits.memory_bytes:
+        held = memory.beyond(limits.memory_bytes)
+        if held is not None:
             return Failure(
                 "out of memory",
-                f"held {used / 2**30:.2f} GiB, over the limit of {limits.memory_bytes / 2**30:.2f} GiB",
+                f"held {held / 2**30:.2f} GiB, over the limit of {limits.memory_bytes / 2**30:.2f} GiB",
             )
         _bound(log)
 
 
-def _resident_bytes(child: ForkServerProcess) -> int:
-    total = 0
-    with contextlib.suppress(psutil.NoSuchProcess):
-        process = psutil.Process(child.pid)
-        for member in [process, *process.children(recursive=True)]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                total += member.memory_info().rss
-    return total
-
-
-def _end_group(child: ForkServerProcess) -> None:
-    # The child leads a session of its own, so its group holds whatever it started.
-    _kill_group(child)
-    if child.exitcode is None:
-        child.kill()
-    child.join()
-
-
-def _kill_group(child: ForkServerProcess) -> None:
-    if child.pid is not None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-
-
 def _bound(log: Path) -> None:
-    # The child appends, so after a cut its next line lands at the new end.
-    with contextlib.suppress(FileNotFoundError):
+    # The job appends, so after a cut its next line lands at the new end.
+    with contextlib.suppress(OSError):
         if log.stat().st_size <= _LOG_LIMIT_BYTES:
             return
         with log.open("r+b") as file:
@@ -184,17 +200,24 @@ def _bound(log: Path) -> None:
             file.truncate()
 
 
-def _read_result(
-    result: Path, result_type: type[ResultT], child: ForkServerProcess, log: Path
-) -> ResultT | Failure:
-    if not result.exists():
-        return Failure("killed", _exit_words(child.exitcode, log))
-    text = result.read_text(encoding="utf-8")
-    if child.exitcode == 0:
+def _read_result(folder: Path, result_type: type[ResultT], exit_code: int | None) -> ResultT | Failure:
+    if not (folder / _RESULT).exists():
+        return _no_result(folder, exit_code)
+    text = (folder / _RESULT).read_text(encoding="utf-8")
+    if exit_code == 0:
         return result_type.model_validate_json(text)
     error = ChildError.model_validate_json(text)
-    cause = "out of memory" if error.out_of_memory else "raised"
-    return Failure(cause, error.message, error.input_error)
+    if error.disk_full:
+        return Failure(DISK_FULL, f"{error.message} (in {folder})")
+    return Failure("out of memory" if error.out_of_memory else "raised", error.message, error.input_error)
+
+
+def _no_result(folder: Path, exit_code: int | None) -> Failure:
+    if not folder.is_dir():
+        return Failure(FOLDER_GONE, f"{folder} was deleted or moved while a process was at work there")
+    if exit_code == DISK_FULL_EXIT:
+        return Failure(DISK_FULL, f"a process had no space left to write its result to {folder}")
+    return Failure("killed", _exit_words(exit_code, folder / _LOG))
 
 
 def _exit_words(exit_code: int | None, log: Path) -> str:

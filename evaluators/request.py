@@ -31,13 +31,15 @@ DeviceChoice = Literal["auto", "CPU", "GPU", "Ascend"]
 class Request(BaseModel):
     """One job for one process; what it leaves behind goes into `folder`, an absolute path.
 
-    `target` is MindSpore's name of the device; `environment` is set in the process before its first op.
+    `target` is MindSpore's name of the device, `device_id` which of several it is, None for the first;
+    `environment` is set in the process before its first op.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: Path
     target: Target
+    device_id: NonNegativeInt | None = None
     environment: dict[str, str] = {}
 
 

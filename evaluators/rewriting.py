@@ -30,7 +30,7 @@ def rewrite_workload(request: RewritingRequest) -> RewritingResult:
     """
     # This process ends without Python's own cleaning up: its folder goes, with what lies in it.
     tempfile.tempdir = str(request.folder)
-    use_device(request.target, request.mode)
+    use_device(request.target, request.mode, request.device_id)
     workload = load_workload(request.workload, request.search_path)
     ms.set_seed(0)
     network = workload.network()

@@ -1,14 +1,15 @@
 """Where a training stood, in a file: weights, optimizer, loss scaler and MindSpore's random numbers."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import BadZipFile
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn
 
 from ..policies.errors import HalfwiseError
+from ..policies.whole_file import written_aside
 from .prepared import Prepared
 
 _RANDOM = "random numbers"
@@ -18,12 +19,14 @@ def save_state(prepared: Prepared, file: Path) -> None:
     """Write every Parameter of the step, as plain arrays; whole or not at all.
 
     The position in the data is the number of steps, which the outcome holds.
+
+    Raises:
+        NotWritten: the file cannot be written.
     """
     arrays = {name: parameter.asnumpy() for name, parameter in _parameters(prepared)}
     arrays[_RANDOM] = ms.get_rng_state().asnumpy()
-    aside = file.with_name(f"{file.stem}.part.npz")
-    np.savez(aside, **arrays)
-    os.replace(aside, file)
+    with written_aside(file) as aside:
+        np.savez(aside, **arrays)
 
 
 def load_state(prepared: Prepared, file: Path) -> None:
@@ -39,7 +42,7 @@ def load_state(prepared: Prepared, file: Path) -> None:
             for name, parameter in _parameters(prepared):
                 parameter.set_data(ms.Tensor(arrays[name], parameter.dtype))
             ms.set_rng_state(ms.Tensor(arrays[_RANDOM]))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise HalfwiseError(f"cannot go on from the training saved in {file}: {error}") from error
 
 

@@ -29,7 +29,7 @@ def run_survey(request: SurveyRequest) -> Survey:
     Raises:
         InputError: the workload is wrong, or MindSpore cannot compile it: its words, and the user's file and line.
     """
-    use_device(request.target, request.mode)
+    use_device(request.target, request.mode, request.device_id)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, BUILTIN["O0"].replace(mode=request.mode), seed=0)
     cells, least_memory_bytes, partial = _look(prepared, workload, request)
@@ -42,6 +42,7 @@ def run_survey(request: SurveyRequest) -> Survey:
         trial_steps=workload.trial_steps,
         full_steps=workload.full_steps,
         parameters=sum(parameter.size for parameter in parameters),
+        parameter_shapes={name: tuple(each.shape) for name, each in prepared.network.parameters_and_names()},
         mindspore_version=ms.__version__,
         least_memory_bytes=least_memory_bytes,
         cells=cells,

@@ -39,6 +39,7 @@ class Survey(BaseModel):
     """What a search needs to know of a workload.
 
     `least_memory_bytes` is what a step needs under any policy, by its price; None where it is not known.
+    `parameters` counts the numbers that are trained; `parameter_shapes` are those of every Parameter by its name.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -50,6 +51,7 @@ class Survey(BaseModel):
     trial_steps: int
     full_steps: int
     parameters: int
+    parameter_shapes: dict[str, tuple[int, ...]] = {}
     mindspore_version: str
     least_memory_bytes: int | None = None
     cells: tuple[SurveyedCell, ...]

@@ -16,6 +16,7 @@ from ..policies.errors import HalfwiseError
 from ..policies.policy import Policy
 from ..policies.resolve import Assignment
 from ..policies.text import parse_policy
+from ..policies.whole_file import written_aside
 from .compile_failure import DoesNotCompile
 from .device import peak_memory_bytes, use_device
 from .dirty_data import first_dirty
@@ -53,7 +54,7 @@ def run_trial(request: TrialRequest) -> Outcome:
     """
     started = time.perf_counter()
     policy = parse_policy(request.policy)
-    use_device(request.target, policy.mode)
+    use_device(request.target, policy.mode, request.device_id)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, policy, request.seed)
     if request.goes_on_from is not None:
@@ -144,7 +145,8 @@ def _take(proven: ProvenStep, folder: Path, known: dict[str, Any]) -> None:
     Raises:
         NotApplied: there are mismatches.
     """
-    proven.table.to_csv(folder / OPS_FILE, index=False)
+    with written_aside(folder / OPS_FILE) as aside:
+        proven.table.to_csv(aside, index=False)
     known["evidence"] = proven.evidence
     if proven.evidence.mismatches:
         raise NotApplied("; ".join(proven.evidence.mismatches))

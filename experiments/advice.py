@@ -214,6 +214,7 @@ def _request(here: Situation, space: SiteSpace) -> SensitivityRequest:
         workload=evaluator.workload,
         search_path=evaluator.search_path,
         target=evaluator.device.target,
+        device_id=evaluator.device.device_id,
         folder=here.folder.path / "sensitivity",
         environment=evaluator.device.environment(evaluator.survey.convolves),
         seed=evaluator.seed,

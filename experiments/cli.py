@@ -1,5 +1,6 @@
 """The command line: `halfwise COMMAND`. Heavy packages are imported by the command that needs them."""
 
+import signal
 import sys
 import traceback
 
@@ -15,6 +16,10 @@ from .cli_rewrite import rewrite
 from .cli_search import search
 from .cli_sensitivity import sensitivity
 from .cli_study import export, front, ui
+from .cli_sync import sync
+from .cli_worker import worker
+from .echo import echo
+from .interrupts import Stopped, stopped_by_signals
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -25,20 +30,28 @@ def halfwise(debug: bool) -> None:
 
 
 for command in (
-    *(search, front, export, confirm, ui, check, price, ops, devices),
+    *(search, worker, front, export, confirm, ui, sync, check, price, ops, devices),
     *(calibrate, sensitivity, localize, rewrite, doctor),
 ):
     halfwise.add_command(command)
 
 
 def main() -> None:
-    """The `halfwise` program: exit code 0 done, 1 something went wrong, 2 the input is wrong."""
+    """The `halfwise` program: exit code 0 done, 1 something went wrong, 2 the input is wrong.
+
+    128 and a signal's number (130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP): it was stopped by that signal.
+    """
     try:
-        code = halfwise.main(standalone_mode=False)
+        with stopped_by_signals():
+            code = halfwise.main(standalone_mode=False)
     except HalfwiseError as error:
-        code = _report(str(error), error.exit_code)
-    except click.exceptions.Abort:
-        code = _report("stopped by Ctrl-C", 1)
+        code = _report(_in_words(error), error.exit_code)
+    except Stopped as error:
+        code = _report(_in_words(error), error.exit_code)
+    except click.exceptions.Abort as error:
+        # What click makes of a KeyboardInterrupt.
+        stopped = error.__cause__ if isinstance(error.__cause__, Stopped) else Stopped(signal.SIGINT)
+        code = _report(_in_words(stopped), stopped.exit_code)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -47,8 +60,13 @@ def main() -> None:
     sys.exit(code)
 
 
+def _in_words(error: BaseException) -> str:
+    """What the error says, and what was noted about it on its way."""
+    return "; ".join([str(error), *getattr(error, "__notes__", [])])
+
+
 def _report(message: str, code: int) -> int:
     if "--debug" in sys.argv:
         traceback.print_exc()
-    click.echo(f"halfwise: {message}", err=True)
+    echo(f"halfwise: {message}", err=True)
     return code

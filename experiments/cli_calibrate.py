@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ..evaluators.request import DeviceChoice
+from .echo import echo
 
 
 @click.command(short_help="Time this device's kernels; the device file lets `halfwise price` price for it.")
@@ -44,7 +45,7 @@ def calibrate(
 
     def say(line: str) -> None:
         if not quiet:
-            click.echo(line, err=True)
+            echo(line, err=True)
 
     made = calibrate_device(output, name, device, workloads, seconds, say)
-    click.echo("\n".join(made.lines))
+    echo("\n".join(made.lines))

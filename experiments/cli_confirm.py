@@ -4,6 +4,7 @@ import click
 
 from ..policies.errors import InputError
 from .cli_options import format_option, home_option, quiet_option
+from .echo import echo
 
 
 @click.command(short_help="Train policies, or a study's shortlist, on a device against float32.")
@@ -43,28 +44,27 @@ def confirm(
         place = Home.find(home)
         folder = place.existing_study(names[0])
         found = confirm_study(folder, wish, display)
-        _track(folder, found, display)
+        _track(folder, place, display)
     else:
         raise InputError("say what these policies are for with --workload, or name one study")
     if form == "json":
-        click.echo(found.model_dump_json(indent=1))
+        echo(found.model_dump_json(indent=1))
     else:
-        click.echo("\n".join(line for each in found.policies for line in each.lines(found.device)))
+        echo("\n".join(line for each in found.policies for line in each.lines(found.device)))
     return 0 if found.holds else 1
 
 
-def _track(folder, found, display) -> None:
-    from ..evaluators.json_file import read_json
-    from .confirming_on import confirmed_file
-    from .study_file import StudyFile
-    from .tracking import TrackingError
+def _track(folder, place, display) -> None:
+    """Bring it to the MLflow store that has the study, if one has."""
+    from ..policies.errors import HalfwiseError
+    from .tracking_file import read_tracking
 
-    study = read_json(StudyFile, folder.study_file)
-    if study.tracking_uri is None or study.tracking_run is None:
+    if (kept := read_tracking(folder)) is None:
         return
-    from .tracking_confirmed import log_confirmed
+    from .sync import sync_study
+    from .tracking_mlflow import MlflowCopy
 
     try:
-        log_confirmed(study.tracking_uri, study.tracking_run, found, confirmed_file(folder, found.device))
-    except TrackingError as error:
-        display.note(str(error))
+        sync_study(folder, MlflowCopy(kept.uri, place.artifact_root))
+    except HalfwiseError as error:
+        display.note(f"{error}; `halfwise sync {folder.name}` brings it there")

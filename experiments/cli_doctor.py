@@ -7,6 +7,7 @@ import click
 
 from ..evaluators.request import DeviceChoice
 from .cli_options import format_option, home_option
+from .echo import echo
 
 
 @click.command(short_help="Check whether this machine can run a search.")
@@ -24,9 +25,9 @@ def doctor(device: DeviceChoice, form: str, home: str | None) -> int:
     for finding in examine(device, Home.find(home)):
         findings.append(finding)
         if form == "text":
-            click.echo(f"{'ok   ' if finding.well else 'WRONG'} {finding.text}")
+            echo(f"{'ok   ' if finding.well else 'WRONG'} {finding.text}")
             if not finding.well:
-                click.echo(f"      {finding.remedy}")
+                echo(f"      {finding.remedy}")
     if form == "json":
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+        echo(json.dumps([asdict(finding) for finding in findings], indent=1))
     return 0 if all(finding.well for finding in findings) else 1

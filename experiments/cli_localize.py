@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .echo import echo
 
 
 @click.command(short_help="Say where a policy leaves float32 first, and the least that must return to it.")
@@ -45,6 +46,6 @@ def localize(
     found = find(workload, read_policy(policy), steps, seed, tolerance)
     if output is not None and found.cure is not None:
         save_policy(with_reasons(found, found.cure), output)
-    click.echo(json.dumps(as_data(found), indent=1) if form == "json" else "\n".join(localized_lines(found)))
+    echo(json.dumps(as_data(found), indent=1) if form == "json" else "\n".join(localized_lines(found)))
     if output is not None:
-        click.echo(f"wrote {output}" if found.cure else f"{output} was not written: there is no cure", err=True)
+        echo(f"wrote {output}" if found.cure else f"{output} was not written: there is no cure", err=True)

@@ -28,6 +28,12 @@ home_option = click.option(
     help="Where studies live; by default HALFWISE_HOME, else halfwise-studies in the working folder.",
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Say nothing while running, only the result.")
+storage_option = click.option(
+    "--storage",
+    metavar="URL",
+    envvar="HALFWISE_STORAGE",
+    help="A database for workers on several machines: postgresql://USER@HOST/DB; also HALFWISE_STORAGE.",
+)
 format_option = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="How to print the result."
 )

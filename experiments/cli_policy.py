@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .echo import echo
 
 _workload = click.option(
     "--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload."
@@ -33,20 +34,16 @@ def check(policy: str, workload: str, form: str) -> int:
     moved = asked.asked_hash is not None and asked.asked_hash != evidence.asked_hash
     holds = not evidence.mismatches and not moved
     if form == "json":
-        click.echo(
-            json.dumps({"holds": holds, "asked_hash": evidence.asked_hash, **evidence.model_dump()}, indent=1)
-        )
+        echo(json.dumps({"holds": holds, "asked_hash": evidence.asked_hash, **evidence.model_dump()}, indent=1))
         return 0 if holds else 1
-    click.echo(evidence.summary)
+    echo(evidence.summary)
     for line in evidence.mismatches:
-        click.echo(f"not as asked: {line}")
+        echo(f"not as asked: {line}")
     if evidence.idle_entries:
-        click.echo(f"change nothing here: {', '.join(evidence.idle_entries)}")
+        echo(f"change nothing here: {', '.join(evidence.idle_entries)}")
     if moved:
-        click.echo(
-            f"the asked table has changed: hash {evidence.asked_hash}, but the file says {asked.asked_hash}"
-        )
-    click.echo("holds" if holds else "does not hold")
+        echo(f"the asked table has changed: hash {evidence.asked_hash}, but the file says {asked.asked_hash}")
+    echo("holds" if holds else "does not hold")
     return 0 if holds else 1
 
 
@@ -63,15 +60,15 @@ def ops(workload: str, policy: str, form: str) -> None:
     inspected = inspect_policy(read_policy(policy), workload)
     table = inspected.table
     if inspected.inspection.evidence.partial:
-        click.echo(inspected.inspection.evidence.summary, err=True)
+        echo(inspected.inspection.evidence.summary, err=True)
     if form == "json":
-        click.echo(table.to_json(orient="records", indent=1))
+        echo(table.to_json(orient="records", indent=1))
     elif form == "csv":
-        click.echo(table.to_csv(index=False), nl=False)
+        echo(table.to_csv(index=False), nl=False)
     else:
         shown = table[["layer", "op", "direction", "compute_precision", "kernel_precision", "flops", "is_cast"]]
         shown = shown.convert_dtypes()
-        click.echo(shown.astype(object).where(shown.notna(), "").to_string(index=False))
+        echo(shown.astype(object).where(shown.notna(), "").to_string(index=False))
 
 
 @click.command(short_help="What a training step would take under a policy on a device that need not be there.")
@@ -107,10 +104,10 @@ def price(
             {"policy": name, "speed_up_over_float32": _speed_up(found, float32), **found.model_dump()}
             for name, found in zip(policies, priced, strict=True)
         ]
-        click.echo(json.dumps(documents, indent=1))
+        echo(json.dumps(documents, indent=1))
         return
     for name, found in zip(policies, priced, strict=True):
-        click.echo("\n".join(price_lines(name, found, _speed_up(found, float32))))
+        echo("\n".join(price_lines(name, found, _speed_up(found, float32))))
 
 
 def _speed_up(found, float32) -> float:
@@ -127,7 +124,7 @@ def devices(device_file: Path | None, form: str) -> None:
 
     rows = load_devices(device_file)
     if form == "json":
-        click.echo(json.dumps({name: row.model_dump(mode="json") for name, row in rows.items()}, indent=1))
+        echo(json.dumps({name: row.model_dump(mode="json") for name, row in rows.items()}, indent=1))
         return
     for row in rows.values():
-        click.echo("\n".join(device_lines(row)))
+        echo("\n".join(device_lines(row)))

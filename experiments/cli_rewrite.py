@@ -6,6 +6,7 @@ import click
 
 from ..policies import Mode
 from .cli_options import format_option
+from .echo import echo
 
 
 @click.command(short_help="Apply rewrite rules to a workload's network: what changed, what was left, and why.")
@@ -54,6 +55,6 @@ def rewrite(
     if output is not None:
         output.write_text(found.source + "\n", encoding="utf-8")
     if form == "json":
-        click.echo(found.model_dump_json(indent=1))
+        echo(found.model_dump_json(indent=1))
     else:
-        click.echo("\n".join(rewriting_lines(found)))
+        echo("\n".join(rewriting_lines(found)))

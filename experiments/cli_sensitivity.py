@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .echo import echo
 
 
 @click.command(short_help="Say which layers are likely to fail in low precision, and why, without a search.")
@@ -28,6 +29,6 @@ def sensitivity(workload: str, steps: int | None, figure: Path | None, form: str
         save_sensitivity_figure(rows(found), f"{found.workload}: harm in low precision", figure)
     if form == "json":
         beliefs = [asdict(belief) for row in rows(found) for belief in row.beliefs.values()]
-        click.echo(json.dumps({**found.model_dump(mode="json"), "beliefs": beliefs}, indent=1))
+        echo(json.dumps({**found.model_dump(mode="json"), "beliefs": beliefs}, indent=1))
         return
-    click.echo("\n".join(sensitivity_lines(found)))
+    echo("\n".join(sensitivity_lines(found)))

@@ -6,6 +6,7 @@ import click
 
 from ..policies.errors import InputError
 from .cli_options import Share, format_option, home_option
+from .echo import echo
 
 
 @click.command(short_help="Show a study's trials, its front, and the chosen policy.")
@@ -21,7 +22,7 @@ def front(study: str, form: str, home: str | None) -> None:
     place = Home.find(home)
     folder = place.existing_study(study)
     if form == "json":
-        click.echo(study_json(folder))
+        echo(study_json(folder))
     else:
         print_study(folder, place, make_console())
 
@@ -82,7 +83,7 @@ def export(
         found = export_answer(folder, target, price_for)
     save_policy(found.policy, output)
     first, *rest = found.lines
-    click.echo("\n".join([f"{output}: {first}", *rest]))
+    echo("\n".join([f"{output}: {first}", *rest]))
 
 
 @click.command(short_help="Serve the MLflow pages of all studies.")
@@ -94,4 +95,4 @@ def ui(host: str, port: int, home: str | None) -> None:
     from .home import Home
     from .ui import Address, run_ui
 
-    run_ui(Home.find(home), Address(host, port), click.echo)
+    run_ui(Home.find(home), Address(host, port), echo)

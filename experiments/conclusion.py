@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..policies import Policy, save_policy
 from ..policies.errors import HalfwiseError
+from ..policies.whole_file import written_aside
 from ..search.choice import Best, Criteria
 from ..search.front import Point
 from ..search.noise import QualityLost
@@ -22,7 +23,8 @@ from .study_file import comparison_of, criteria_of
 
 
 def findings(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
-    """What the finished trials come to; nothing is written."""
+    """What the finished trials come to, in the order of their numbers; nothing is written."""
+    records = sorted(records, key=lambda record: record.number)
     points = points_of(records, info, folder)
     criteria = criteria_of(info, points, records)
     base = criteria.baseline
@@ -131,8 +133,13 @@ def front_frame(info: StudyInfo, summary: StudySummary) -> pd.DataFrame:
 
 
 def save_table(info: StudyInfo, summary: StudySummary, folder: StudyFolder) -> None:
-    """Write front.csv."""
-    front_frame(info, summary).to_csv(folder.front_table, index=False)
+    """Write front.csv.
+
+    Raises:
+        NotWritten: the file cannot be written.
+    """
+    with written_aside(folder.front_table) as aside:
+        front_frame(info, summary).to_csv(aside, index=False)
 
 
 def speed_ratio(point: Point, baseline: Point | None) -> float | None:

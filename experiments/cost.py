@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..evaluators.finite import Finite
 from ..evaluators.json_file import read_json, write_json
+from .home import StudyFolder
 
 
 class Cost(BaseModel):
@@ -48,27 +49,29 @@ class Cost(BaseModel):
 
 
 class Ledger:
-    """Writes down what a search costs; what earlier starts of the study have cost is part of it.
+    """Writes down what one process of a search costs; what earlier starts of it have cost is part of it.
 
-    It is the `Spending` of the study's evaluator. A search that is killed loses what it cost since the last entry.
+    It is the `Spending` of an evaluator. A process that is killed loses what it cost since the last entry.
     """
 
-    def __init__(self, file: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begins to count seconds; `file` is read if it is there.
+    def __init__(
+        self, file: Path, clock: Callable[[], float] = time.monotonic, others: Callable[[], int] = lambda: 0
+    ) -> None:
+        """Begins to count seconds; `file` is read if it is there. `others` are the steps of the study's workers.
 
         Raises:
             HalfwiseError: it holds something else.
         """
         self._file = file
         self._clock = clock
+        self._others = others
         self._kept = read_cost(file)
         self._before_s, self._started_s = self._kept.time_s, clock()
 
     @property
     def cost(self) -> Cost:
-        """Until now."""
-        elapsed_s = self._clock() - self._started_s
-        return self._kept.model_copy(update={"time_s": self._before_s + elapsed_s})
+        """Until now, with the steps of the others."""
+        return self._own().model_copy(update={"steps": self._kept.steps + self._others()})
 
     def note_full(self, steps: int) -> None:
         """A whole training of the workload is so many steps long."""
@@ -86,11 +89,26 @@ class Ledger:
         """The trials have ended, or go on (None)."""
         self._write(self._kept.model_copy(update={"ended": reason}))
 
+    def _own(self) -> Cost:
+        elapsed_s = self._clock() - self._started_s
+        return self._kept.model_copy(update={"time_s": self._before_s + elapsed_s})
+
     def _write(self, cost: Cost) -> None:
         self._kept = cost
-        write_json(self.cost, self._file)
+        write_json(self._own(), self._file)
 
 
 def read_cost(file: Path) -> Cost:
-    """What a study has cost; nothing where that was not written down yet."""
+    """What one process of a study has cost; nothing where that was not written down yet."""
     return read_json(Cost, file) if file.exists() else Cost()
+
+
+def cost_of(folder: StudyFolder) -> Cost:
+    """What a study has cost: the leader's own cost, with the steps of all workers."""
+    own = read_cost(folder.cost_file)
+    return own.model_copy(update={"steps": own.steps + worker_steps(folder)})
+
+
+def worker_steps(folder: StudyFolder) -> int:
+    """The training steps that the study's workers have run, as far as their ledgers have come here."""
+    return sum(read_cost(file).steps for file in folder.workers.glob("*/cost.json"))

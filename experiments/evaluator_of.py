@@ -16,22 +16,26 @@ from .speed import Priced, choose_speed
 from .workloads import resolve_reference
 
 
-def look(experiment: Experiment, search_path: Path, display: Display) -> tuple[DeviceFacts, Survey]:
+def look(
+    experiment: Experiment, search_path: Path, display: Display, device_id: int | None = None
+) -> tuple[DeviceFacts, Survey]:
     """What the device computes and what the workload is, each found out in processes of their own.
 
-    A workload of the user's own is looked for in `search_path` first.
+    A workload of the user's own is looked for in `search_path` first. `device_id` is which of several devices to
+    take, None for the first.
 
     Raises:
         InputError: the workload is wrong.
         HalfwiseError: the device cannot be used, or the workload cannot be built.
     """
     with tempfile.TemporaryDirectory(prefix="halfwise-") as scratch:
-        device = learn_device(experiment.device, Path(scratch))
+        device = learn_device(experiment.device, Path(scratch), device_id)
         request = SurveyRequest(
             workload=resolve_reference(experiment.workload),
             search_path=search_path,
             folder=Path(scratch) / "survey",
             target=device.target,
+            device_id=device.device_id,
             mode=experiment.mode,
         )
         survey = survey_workload(request, _limits(experiment))

@@ -11,7 +11,7 @@ from pydantic import (
     ByteSize,
     ConfigDict,
     Field,
-    PositiveInt,
+    NonNegativeInt,
     ValidationError,
     ValidationInfo,
     WrapValidator,
@@ -22,6 +22,7 @@ from ..policies import LossScaling, LowPrecision, Mode, Policy, RulePrecision, l
 from ..policies.document import read_document
 from ..policies.errors import InputError
 from ..policies.loss_scaling import DynamicLossScaling
+from ..policies.plain_file import read_text
 from ..search.proposers import PROPOSERS
 from ..search.samplers import SAMPLERS
 from .duration import Duration
@@ -30,6 +31,7 @@ from .speed import SpeedChoice
 SCHEMA = "halfwise/experiment/1"
 
 MOST_RUNGS = 6
+_LONGEST_NAME = 100
 
 Tie = Literal["auto", "blocks", "none"]
 """Whether repeated blocks share one choice; auto: in networks with many layers."""
@@ -38,6 +40,7 @@ Confirm = Literal["front", "choice", "none"]
 """What is trained again with fresh seeds and for longer: the chosen policy and then the front, it, or nothing."""
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Count = Annotated[int, Field(ge=1, lt=2**31)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -50,6 +53,16 @@ def _rungs(value: Any) -> Any:
 
 Rungs = Annotated[int | Literal["auto"], BeforeValidator(_rungs)]
 """How many lengths of training there are; auto: as many as a short search can afford."""
+
+
+def _policy_name(name: str) -> str:
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise ValueError(f"a policy's name is 1 to {_LONGEST_NAME} printable characters, but got {name[:50]!r}")
+    return name
+
+
+PolicyName = Annotated[str, AfterValidator(_policy_name)]
+"""What lists, tables and pictures call a policy."""
 
 
 def _known_sampler(name: str) -> str:
@@ -66,12 +79,18 @@ def _for_the_ladder(study: str | None, known: ValidationInfo) -> str | None:
     return study
 
 
+def _apart(devices: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(devices)) < len(devices):
+        raise ValueError(f"must name each device once, but got {', '.join(map(str, devices))}")
+    return devices
+
+
 def _size(value: Any, read: Callable[[Any], ByteSize]) -> ByteSize:
     try:
         size = read(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         size = ByteSize(0)
-    if size <= 0:
+    if not 0 < size < 2**63:
         raise ValueError(f"must be a size above 0 such as 16GB or 500MB, but got {value!r}")
     return size
 
@@ -95,7 +114,10 @@ class Experiment(BaseModel):
     as 16GB. `tolerance` is relative to float32's quality; None means the noise of float32 from seed to seed, at
     least 0.5%. `steps` overrides the workload's own trial length; `confirm` is what is trained again in the end,
     with fresh seeds and for longer. `tie` gives repeated blocks one choice; auto does so in networks with more
-    than 24 layers. `warm_start` is an earlier study in the same home, whose trials the ladder starts from.
+    than 24 layers. `warm_start` is an earlier study in the same home, whose trials the ladder starts from. After
+    `max_failures` trials in a row that did not run to their end the search stops. `storage` is the URL of a
+    database, None for a journal in the study's folder; `workers` make trials side by side, on `devices` by their
+    numbers if these are named.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -104,10 +126,10 @@ class Experiment(BaseModel):
     study: str | None = None
     workload: str
     device: DeviceChoice = "auto"
-    trials: PositiveInt = 30
+    trials: Count = 30
     time_limit: Duration | None = None
     full_runs: Positive | None = None
-    patience: PositiveInt | None = 10
+    patience: Count | None = 10
     rungs: Rungs = "auto"
     sampler: Annotated[str, AfterValidator(_known_sampler)] = "ladder"
     seed: Seed = 1
@@ -121,13 +143,21 @@ class Experiment(BaseModel):
     max_memory: Size | None = None
     levels: bool = True
     tie: Tie = "auto"
-    policies: dict[str, str] = {}
+    policies: dict[PolicyName, str] = {}
     warm_start: Annotated[str | None, AfterValidator(_for_the_ladder)] = None
     tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
-    steps: PositiveInt | None = None
+    steps: Count | None = None
     confirm: Confirm = "front"
     trial_time_limit_s: Positive = 600
     trial_memory_limit_gib: Positive = 8
+    max_failures: Count = 5
+    storage: str | None = None
+    workers: Count | None = None
+    devices: Annotated[tuple[NonNegativeInt, ...], AfterValidator(_apart), Field(min_length=1)] | None = None
+
+
+WHERE_AND_WHO = ("storage", "workers", "devices")
+"""Fields that say nothing of the trials themselves."""
 
 
 def load_experiment(path: Path, changes: Mapping[str, Any]) -> Experiment:
@@ -136,12 +166,7 @@ def load_experiment(path: Path, changes: Mapping[str, Any]) -> Experiment:
     Raises:
         InputError: no such file, or everything that is wrong with it, a line each with its place.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"cannot read the experiment file {path}: {reason}") from error
-    experiment = read_document(text, str(path), Experiment, required=("schema",))
+    experiment = read_document(read_text(path), str(path), Experiment, required=("schema",))
     try:
         return Experiment.model_validate(experiment.model_dump(by_alias=True) | dict(changes))
     except ValidationError as error:

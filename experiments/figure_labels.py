@@ -8,10 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
+from ..policies.canonical import printable
+
 _GAPS_PX = (15.0, 28.0, 50.0)
 _DIRECTIONS = tuple(math.radians(angle) for angle in (35, -35, 145, -145, 90, -90, 0, 180))
 _POINT_RADIUS_PX = 9.0
 _PADDING_PX = 3.0
+_LONGEST = 100
 # One covered label is worse than any number of covered points, and leaving the axes is worst.
 _LABEL_COST, _OUTSIDE_COST = 100.0, 1000.0
 
@@ -25,6 +28,16 @@ class Label:
     y: float
     color: str
     bold: bool = False
+
+
+def plain(text: str) -> str:
+    """The text as matplotlib draws it letter by letter, on one line and at most 100 letters long.
+
+    A dollar sign would start a formula there, and one that is none ends the drawing.
+    """
+    line = printable(" ".join(text.split()))
+    short = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+    return short.replace("$", r"\$")
 
 
 def place_labels(axes: Axes, labels: Sequence[Label], points: Sequence[tuple[float, float]]) -> None:

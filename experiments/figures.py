@@ -13,8 +13,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 
 from ..evaluators.outcome import Direction
+from ..policies.whole_file import written_aside
 from ..search.front import Point, measured, merit
-from .figure_labels import Label, place_labels
+from .figure_labels import Label, place_labels, plain
 
 # Okabe and Ito's colours, told apart with every common kind of colour blindness; shapes differ as well.
 _BLUE, _ORANGE, _GREEN, _GREY, _INK, _PALE = "#0072B2", "#D55E00", "#009E73", "#8C8C8C", "#222222", "#555555"
@@ -107,16 +108,17 @@ def save_front_figure(picture: FrontPicture, path: Path) -> None:
     """Write the figure as PNG, 1200 x 800 pixels.
 
     Raises:
-        OSError: the file cannot be written.
+        NotWritten: the file cannot be written.
     """
-    front_figure(picture).savefig(path, format="png", dpi=_PIXELS_PER_INCH)
+    with written_aside(path) as aside:
+        front_figure(picture).savefig(aside, format="png", dpi=_PIXELS_PER_INCH)
 
 
 def _dress(axes: Axes, picture: FrontPicture) -> None:
     better = "higher" if picture.direction == "maximize" else "lower"
-    axes.set_xlabel(f"training speed: samples/s, {picture.speed_label} (right is better)", color=_INK)
-    axes.set_ylabel(f"{picture.metric} ({better} is better)", color=_INK)
-    axes.set_title(picture.title, loc="left", size=12, color=_INK, weight="bold", pad=44)
+    axes.set_xlabel(f"training speed: samples/s, {plain(picture.speed_label)} (right is better)", color=_INK)
+    axes.set_ylabel(f"{plain(picture.metric)} ({better} is better)", color=_INK)
+    axes.set_title(plain(picture.title), loc="left", size=12, color=_INK, weight="bold", pad=44)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_GREY)
     axes.tick_params(colors=_PALE, labelsize=9)
@@ -222,8 +224,7 @@ def _label(picture: FrontPicture, point: Point, before: str, color: str, bold: b
         text += " (float32)"
     if picture.beyond(point):
         text += f": {measured(point)[0]:.3g}"
-    # A dollar sign starts a formula in matplotlib.
-    return Label(text.replace("$", r"\$"), x, y, color, bold)
+    return Label(plain(text), x, y, color, bold)
 
 
 def _footnote(picture: FrontPicture) -> str:

@@ -60,6 +60,11 @@ class StudyFolder:
         return self.path / "sites.json"
 
     @property
+    def history_file(self) -> Path:
+        """The trials over sites, where they are stored in a database."""
+        return self.path / "history.json"
+
+    @property
     def float32_ops_file(self) -> Path:
         """The op table of the float32 step, which other devices can be priced from."""
         return self.path / "float32-ops.json.gz"
@@ -68,6 +73,30 @@ class StudyFolder:
     def cost_file(self) -> Path:
         """What the search has cost so far."""
         return self.path / "cost.json"
+
+    @property
+    def survey_file(self) -> Path:
+        """What was found out of device and network before the first trial."""
+        return self.path / "survey.json"
+
+    @property
+    def workload_file(self) -> Path:
+        """The text of the workload that the study was started with."""
+        return self.path / "workload.json"
+
+    @property
+    def workers(self) -> Path:
+        """The folder of the workers' folders."""
+        return self.path / "workers"
+
+    def worker_folder(self, worker: str) -> Path:
+        """What one worker leaves besides trials: its ledger, and its output where the search has started it."""
+        return self.workers / worker
+
+    @property
+    def lock_file(self) -> Path:
+        """Held by the search that leads the study; it stands in the folder that the study is led from."""
+        return self.path / "search.lock"
 
     @property
     def front_table(self) -> Path:
@@ -108,7 +137,7 @@ class StudyFolder:
         Raises:
             HalfwiseError: another search holds it.
         """
-        with (self.path / "search.lock").open("a") as file:
+        with self.lock_file.open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..evaluators.json_file import read_json, write_json
 from ..policies.errors import InputError
-from .experiment_file import Experiment
+from .experiment_file import WHERE_AND_WHO, Experiment, named_policies
 from .home import StudyFolder
 
 
@@ -28,8 +28,14 @@ class KeptExperiment(BaseModel):
 
 
 def keep_experiment(experiment: Experiment, search_path: Path, folder: StudyFolder) -> None:
-    """Write `experiment.json`; `search_path` is absolute."""
-    fields = experiment.model_dump(mode="json", by_alias=True)
+    """Write `experiment.json`; `search_path` is absolute.
+
+    Policies are kept as texts, since their files may not be where they were. Where the study is stored, and who
+    works on it, is no part of it.
+    """
+    policies = {name: str(policy) for name, policy in named_policies(experiment, search_path)}
+    whole = experiment.model_copy(update={"policies": policies})
+    fields = whole.model_dump(mode="json", by_alias=True, exclude=set(WHERE_AND_WHO))
     write_json(KeptExperiment(fields=fields, search_path=search_path), folder.experiment_file)
 
 

@@ -23,6 +23,7 @@ from ..search.proposers import Knowledge
 from ..search.site_space import SiteSpace
 from .confirmation import confirmation_of
 from .home import StudyFolder
+from .kept_history import kept_history
 from .study_file import read_records
 
 
@@ -141,7 +142,8 @@ def history_of(folder: StudyFolder, known: KnownSites) -> dict[int, Tried]:
     Raises:
         HalfwiseError: the journal cannot be read.
     """
-    found = dict(read_history(folder.journal_file, known.costs))
+    kept = kept_history(folder)
+    found = dict(read_history(folder.journal_file, known.costs)) if kept is None else kept
     for record in read_records(folder):
         confirmation = confirmation_of(record) if record.number in found else None
         if confirmation is not None and confirmation.failure is not None:

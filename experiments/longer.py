@@ -14,6 +14,7 @@ from .budget import Budget
 from .cost import Ledger
 from .experiment_file import Rungs
 from .lessons import Lessons
+from .mirror import Mirror
 from .progress import Display
 from .records import StudyInfo, TrialRecord
 from .study_file import BASELINE
@@ -28,8 +29,8 @@ class Longer:
     """What it takes to train the trials of one search longer; `lengths` are in steps, the first is a trial's own.
 
     `noise` is float32's standard deviation in quality. Each call changes the records in place, writes their
-    outcomes and tells the search, and gives the records that are changed. A trial shares what becomes of another
-    one that is the same training.
+    outcomes, hands them in and tells the search, and gives the records that are changed. A trial shares what
+    becomes of another one that is the same training.
     """
 
     info: StudyInfo
@@ -40,6 +41,7 @@ class Longer:
     noise: float
     budget: Budget
     ledger: Ledger
+    mirror: Mirror
     _broken: set[int] = field(default_factory=set[int])
 
     def climb(self, records: list[TrialRecord], display: Display) -> list[TrialRecord]:
@@ -57,8 +59,12 @@ class Longer:
         own = next((each for each in records if _alike(each, record) and each.outcome.steps_run), record)
         if target is None or base is None or {base.number, own.number} & self._broken:
             return []
+        if own.outcome.steps >= target:
+            # A worker had shared its outcome before it was trained on.
+            return self._share(own, own.outcome, records)
         needed = [each for each in (base, own) if each.outcome.steps < target]
         cost_steps = sum(target - (each.outcome.steps if _saved(each) else 0) for each in needed)
+        cost_steps += self.search.in_flight() * self.lengths[0]
         if self.budget.out_of_time(self.ledger.cost) or not self.budget.affords(self.ledger.cost, cost_steps):
             return []
         changed: list[TrialRecord] = []
@@ -123,15 +129,21 @@ class Longer:
             why = outcome.cause if outcome.message is None else f"{outcome.cause}: {outcome.message}"
             display.note(f"{record.title} could not be trained on to {target} steps: {why}")
             return []
+        changed = self._share(record, outcome, records)
+        display.note(f"{record.title} {self._words(outcome, records)}")
+        return changed
+
+    def _share(self, trained: TrialRecord, outcome: Outcome, records: list[TrialRecord]) -> list[TrialRecord]:
+        """Put the outcome of a training in place of that of every trial that it stands for."""
         changed: list[TrialRecord] = []
         for place, each in enumerate(records):
-            if _alike(each, record):
-                records[place] = replace(each, outcome=_shared(outcome, each, record))
+            if _alike(each, trained) and each.outcome.losses != outcome.losses:
+                records[place] = replace(each, outcome=_shared(outcome, each, trained))
                 changed.append(records[place])
         for each in changed:
             write_json(each.outcome, each.folder / "outcome.json")
+            self.mirror.hand_in(each.number)
             self._tell(each, records)
-        display.note(f"{record.title} {self._words(outcome, records)}")
         return changed
 
     def _evaluator(self, target: int, records: Sequence[TrialRecord]) -> Evaluator:

@@ -2,32 +2,39 @@
 
 import gzip
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
+from pydantic import JsonValue, TypeAdapter
 
 from ..policies.errors import HalfwiseError
+from ..policies.plain_json import read_packed_json, reason
+from ..policies.whole_file import written_aside
 from .inspect_policy import as_written
+
+_TABLES = TypeAdapter(dict[str, list[dict[str, JsonValue]]])
 
 
 def save_op_tables(tables: Mapping[str, pd.DataFrame], path: Path) -> None:
-    """The tables by loss scaling, written aside, then renamed: a reader sees all of them or none."""
+    """The tables by loss scaling, written aside, then renamed: a reader sees all of them or none.
+
+    Raises:
+        NotWritten: the file cannot be written.
+    """
     rows = {label: json.loads(table.to_json(orient="records")) for label, table in tables.items()}
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    aside.write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
-    os.replace(aside, path)
+    with written_aside(path) as aside:
+        aside.write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
 
 
 def load_op_tables(path: Path) -> dict[str, pd.DataFrame]:
     """The tables as they were compiled.
 
     Raises:
-        HalfwiseError: the file is missing or damaged.
+        HalfwiseError: the file is missing or damaged, or holds more than `plain_json` allows.
     """
     try:
-        found = json.loads(gzip.decompress(path.read_bytes()))
-    except (OSError, EOFError, ValueError) as error:
-        raise HalfwiseError(f"cannot read the float32 op tables {path}: {error}") from error
+        found = _TABLES.validate_python(read_packed_json(path))
+    except (OSError, ValueError) as error:
+        raise HalfwiseError(f"cannot read the float32 op tables {path}: {reason(error)}") from error
     return {label: pd.DataFrame(rows).apply(as_written) for label, rows in found.items()}

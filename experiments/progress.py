@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..policies.canonical import printable
 from ..search.front import Point
 from .records import TrialRecord
 from .study_file import BASELINE
@@ -87,7 +88,7 @@ class Bar(Display):
 
     def note(self, text: str) -> None:
         """A line above the bar."""
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(printable(text), markup=False, highlight=False)
 
     def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
         """Moves the bar; a trial that did not train leaves its cause."""
@@ -95,7 +96,8 @@ class Bar(Display):
             self.note(describe(record, point))
         chosen = f"best so far {best.label}" if best else "no choice yet"
         last = f"{point.quality:.5g}" if point.feasible else "does not count"
-        self._progress.update(self._task, advance=1, description=f"{chosen}; last {record.title}: {last}")
+        description = printable(f"{chosen}; last {record.title}: {last}")
+        self._progress.update(self._task, advance=1, description=description)
 
     def end(self) -> None:
         """Takes the bar away."""

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ..policies import LowPrecision
+from ..policies.whole_file import written_aside
+from .figure_labels import plain
 from .sensitivity_words import Row
 
 
@@ -49,11 +51,11 @@ def sensitivity_figure(rows: Sequence[Row], title: str) -> Figure:
     for place, row in enumerate(shown):
         if row.probability >= 0.05:
             rules = ", ".join(harm.rule for harm in row.beliefs["float16"].harms[:2])
-            axes.text(row.probability + 0.01, place - 0.13, rules, va="center", size=8, color=_PALE)
-    axes.set_yticks(list(places), [_plain(row.name) for row in shown])
+            axes.text(row.probability + 0.01, place - 0.13, plain(rules), va="center", size=8, color=_PALE)
+    axes.set_yticks(list(places), [plain(row.name) for row in shown])
     axes.set(xlim=(0, 1.3), ylim=(max(len(shown), 3) - 0.5, -0.6), xticks=[0, 0.25, 0.5, 0.75, 1])
     axes.set_xlabel("probability that the group harms the training in this precision", color=_INK)
-    axes.set_title(_plain(title), loc="left", size=12, color=_INK, weight="bold", pad=24)
+    axes.set_title(plain(title), loc="left", size=12, color=_INK, weight="bold", pad=24)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(colors=_PALE, labelsize=9, left=False)
     axes.grid(axis="x", color=_GRID, linewidth=0.7)
@@ -70,11 +72,7 @@ def save_sensitivity_figure(rows: Sequence[Row], title: str, path: Path) -> None
     """Write the figure as PNG.
 
     Raises:
-        OSError: the file cannot be written.
+        NotWritten: the file cannot be written.
     """
-    sensitivity_figure(rows, title).savefig(path, format="png", dpi=_PIXELS_PER_INCH)
-
-
-def _plain(text: str) -> str:
-    # A dollar sign starts a formula in matplotlib.
-    return text.replace("$", r"\$")
+    with written_aside(path) as aside:
+        sensitivity_figure(rows, title).savefig(aside, format="png", dpi=_PIXELS_PER_INCH)

@@ -1,9 +1,11 @@
 """What a study keeps about itself on disk, and its finished trials read back from there."""
 
+import uuid
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..evaluators.json_file import read_json
 from ..evaluators.outcome import Outcome
@@ -24,25 +26,36 @@ ALL_LOW = "O3"
 
 
 class StudyFile(BaseModel):
-    """`study.json`: what the study is, and its parent run in MLflow if there is one."""
+    """`study.json`: what the study is; `study_id` is random, and tells it from others in whatever store."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     schema_version: Literal["halfwise/study/1"] = "halfwise/study/1"
     info: StudyInfo
-    tracking_uri: str | None = None
-    tracking_run: str | None = None
+    study_id: str = Field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def study_file_of(folder: StudyFolder, info: StudyInfo) -> StudyFile:
+    """What the study is now, under the id that it has had from its first start."""
+    if not folder.study_file.exists():
+        return StudyFile(info=info)
+    return StudyFile(info=info, study_id=read_json(StudyFile, folder.study_file).study_id)
 
 
 def read_records(folder: StudyFolder) -> list[TrialRecord]:
     """The finished trials in the order of their numbers; a trial without an outcome yet is passed over."""
-    records = []
-    for place in sorted(folder.trials.glob("[0-9]*"), key=lambda place: int(place.name)):
-        if (place / "outcome.json").exists():
-            outcome = read_json(Outcome, place / "outcome.json")
-            number, policy = int(place.name), parse_policy(outcome.policy)
-            records.append(TrialRecord(number, outcome.policy_name, policy, outcome, place))
-    return records
+    places = sorted(folder.trials.glob("[0-9]*"), key=lambda place: int(place.name))
+    return [read_record(place) for place in places if (place / "outcome.json").exists()]
+
+
+def read_record(place: Path) -> TrialRecord:
+    """The finished trial in a folder.
+
+    Raises:
+        HalfwiseError: its outcome cannot be read.
+    """
+    outcome = read_json(Outcome, place / "outcome.json")
+    return TrialRecord(int(place.name), outcome.policy_name, parse_policy(outcome.policy), outcome, place)
 
 
 def comparison_of(record: TrialRecord) -> Comparison | None:

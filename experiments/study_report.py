@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..evaluators.json_file import read_json
+from ..policies.canonical import printable
 from ..search.front import Point, by_speed
 from .conclusion import findings, lost_fields, speed_ratio
-from .cost import read_cost
+from .cost import cost_of
 from .home import Home, StudyFolder
 from .optimality import bound_fields, bound_words, with_bound
 from .records import StudyInfo, StudySummary, TrialRecord
@@ -59,8 +60,8 @@ def study_json(folder: StudyFolder) -> str:
         "reason": found.reason,
         **({} if found.bound is None else bound_fields(found.bound)),
         "remarks": list(found.remarks),
-        "cost": read_cost(folder.cost_file).figures(),
-        "ended": read_cost(folder.cost_file).ended,
+        "cost": cost_of(folder).figures(),
+        "ended": cost_of(folder).ended,
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -81,7 +82,7 @@ def _what_it_cost(folder: StudyFolder, records: Sequence[TrialRecord]) -> list[s
     """Nothing where it was never written down."""
     if not folder.cost_file.exists():
         return []
-    cost = read_cost(folder.cost_file)
+    cost = cost_of(folder)
     ended = [] if cost.ended is None else [f"The search ended: {cost.ended}."]
     return [*ended, f"What it cost: {cost.words(len(records))}."]
 
@@ -131,9 +132,12 @@ def _ratio_words(ratio: float | None, point: Point) -> str:
 
 
 def _table(info: StudyInfo, found: StudySummary) -> Table:
-    table = Table(title=info.title, caption=f"speed: {info.speed_label}; lost: against float32, 95% interval")
+    table = Table(
+        title=_shown(info.title),
+        caption=_shown(f"speed: {info.speed_label}; lost: against float32, 95% interval"),
+    )
     for heading in ("trial", "policy", info.metric, "lost", "samples/s", "against float32", "front"):
-        table.add_column(heading, justify="left" if heading in ("policy", "front") else "right")
+        table.add_column(_shown(heading), justify="left" if heading in ("policy", "front") else "right")
     for point in by_speed(found.points, info.direction):
         cells = (
             str(point.number),
@@ -144,8 +148,13 @@ def _table(info: StudyInfo, found: StudySummary) -> Table:
             _ratio_words(speed_ratio(point, found.baseline), point),
             _place_words(point, found),
         )
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*map(_shown, cells))
     return table
+
+
+def _shown(text: str) -> Text:
+    """Without markup and control characters: rich reads the first in a plain text, and prints the second."""
+    return Text(printable(text))
 
 
 def _lost_words(point: Point) -> str:

@@ -4,10 +4,12 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 from ..policies.errors import HalfwiseError
-from .records import StudyInfo, StudySummary, TrialRecord
+from .home import StudyFolder
+from .records import StudySummary, TrialRecord
+from .study_file import StudyFile
+from .tracking_file import forget_failure
 
 
 class TrackingError(HalfwiseError):
@@ -17,36 +19,36 @@ class TrackingError(HalfwiseError):
 class Tracker(ABC):
     """Takes down a study and its trials: `begin`, `log_trial` for each trial, then `finish` or `fail`.
 
-    Every method raises TrackingError where the store does not answer, after a bounded wait, or refuses.
+    No method raises for a store that does not answer: the study's folder has everything.
     """
 
     @abstractmethod
-    def begin(self, info: StudyInfo, resume: str | None = None) -> str | None:
-        """Open the study's run and give its id, which goes on with `resume` in a later process."""
+    def begin(self, study: StudyFile) -> None:
+        """The search starts, or goes on; `study` is in its folder by now."""
 
     @abstractmethod
     def log_trial(self, record: TrialRecord) -> None:
-        """Take down a finished trial; one that was taken down before is left as it is."""
+        """A trial has finished; one that was taken down before is left as it is."""
 
     @abstractmethod
     def log_longer(self, record: TrialRecord) -> None:
-        """Take down what a trial came to when it was trained on."""
+        """A trial was trained on: what it has come to."""
 
     @abstractmethod
     def finish(self, summary: StudySummary) -> None:
-        """Take down what the study came to and close its run."""
+        """The search has ended with this."""
 
     @abstractmethod
     def fail(self, message: str) -> None:
-        """Close the study's run as failed, with the reason."""
+        """The search was ended by an error; the message says which."""
 
 
 class NoTracker(Tracker):
     """Takes nothing down: for searches without MLflow."""
 
-    def begin(self, info: StudyInfo, resume: str | None = None) -> str | None:
-        """No run, so no id."""
-        return None
+    def begin(self, study: StudyFile) -> None:
+        """Only an earlier error is forgotten: `halfwise sync` would say that it ended this search."""
+        forget_failure(StudyFolder(study.info.folder))
 
     def log_trial(self, record: TrialRecord) -> None:
         """Nothing."""
@@ -59,46 +61,3 @@ class NoTracker(Tracker):
 
     def fail(self, message: str) -> None:
         """Nothing."""
-
-
-class ForgivingTracker(Tracker):
-    """Passes everything on to another tracker, and turns its errors into warnings: the search goes on.
-
-    A study whose run could not be opened is not taken down at all; after that, each trial is tried anew.
-    """
-
-    def __init__(self, tracker: Tracker, warn: Callable[[str], None]) -> None:
-        """Wrap `tracker`; `warn` is given each error's one line."""
-        self._tracker = tracker
-        self._warn = warn
-
-    def begin(self, info: StudyInfo, resume: str | None = None) -> str | None:
-        """As the wrapped tracker, or None with a warning."""
-        try:
-            return self._tracker.begin(info, resume)
-        except TrackingError as error:
-            self._tracker = NoTracker()
-            self._warn(f"{error} The search goes on without it.")
-            return resume
-
-    def log_trial(self, record: TrialRecord) -> None:
-        """As the wrapped tracker, or a warning."""
-        self._forgive(lambda: self._tracker.log_trial(record))
-
-    def log_longer(self, record: TrialRecord) -> None:
-        """As the wrapped tracker, or a warning."""
-        self._forgive(lambda: self._tracker.log_longer(record))
-
-    def finish(self, summary: StudySummary) -> None:
-        """As the wrapped tracker, or a warning."""
-        self._forgive(lambda: self._tracker.finish(summary))
-
-    def fail(self, message: str) -> None:
-        """As the wrapped tracker, or a warning."""
-        self._forgive(lambda: self._tracker.fail(message))
-
-    def _forgive(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except TrackingError as error:
-            self._warn(str(error))

@@ -1,44 +1,16 @@
-"""What a study's shortlist came to on a device, in MLflow: a file with the study, figures with each trial."""
-
-import time
-from collections.abc import Iterator
-from pathlib import Path
-
-from mlflow import MlflowClient
-from mlflow.entities import Metric
+"""What a study's shortlist came to on a device, in MLflow: verdicts with the study, figures with each trial."""
 
 from .device_confirmation import ConfirmedPolicy, DeviceConfirmation
-from .tracking_fields import LONGEST_TAG, shortened
-from .tracking_store import store_calls
+from .tracking_fields import LONGEST_TAG, MetricValue, finite, shortened
 
 
-def log_confirmed(uri: str, study_run: str, found: DeviceConfirmation, file: Path) -> None:
-    """Upload the file to the study's run, tag it with the verdicts, and add the figures to its trials' runs.
-
-    Raises:
-        TrackingError: the store does not answer, or refuses.
-    """
-    with store_calls(uri, "could not take down what was confirmed"):
-        client = MlflowClient(uri)
-        client.log_artifact(study_run, str(file))
-        verdicts = "; ".join(f"{each.name} {each.confirmation}" for each in found.policies)
-        tag = f"halfwise.confirmed_on.{found.device}"
-        client.set_tag(study_run, tag, shortened(verdicts, LONGEST_TAG, file.name))
-        experiment = client.get_run(study_run).info.experiment_id
-        for each in found.policies:
-            for run in _runs(client, experiment, study_run, each):
-                client.log_batch(run, list(_metrics(each, found.device)))
+def confirmed_tag(found: DeviceConfirmation, file: str) -> dict[str, str]:
+    """The verdicts of all policies; the whole of them is in the file of this name."""
+    verdicts = "; ".join(f"{each.name} {each.confirmation}" for each in found.policies)
+    return {f"halfwise.confirmed_on.{found.device}": shortened(verdicts, LONGEST_TAG, file)}
 
 
-def _runs(client: MlflowClient, experiment: str, study_run: str, each: ConfirmedPolicy) -> list[str]:
-    """The run of the policy's trial."""
-    if each.trial is None:
-        return []
-    mine = f"tags.mlflow.parentRunId = '{study_run}' and tags.`halfwise.trial` = '{each.trial:03d}'"
-    return [run.info.run_id for run in client.search_runs([experiment], mine)]
-
-
-def _metrics(each: ConfirmedPolicy, device: str) -> Iterator[Metric]:
+def confirmed_metrics(each: ConfirmedPolicy, device: str) -> list[MetricValue]:
     """Only what was measured; a figure that is not known is left out."""
     lost, speed = each.confirmation.lost, each.comparison
     figures = {
@@ -49,7 +21,4 @@ def _metrics(each: ConfirmedPolicy, device: str) -> Iterator[Metric]:
         "speed_ratio_low": speed and speed.judged.low,
         "speed_ratio_high": speed and speed.judged.high,
     }
-    at_ms = round(1000 * time.time())
-    for name, value in figures.items():
-        if value is not None:
-            yield Metric(f"confirmed_on_{device}_{name}", value, at_ms, 0)
+    return list(finite({f"confirmed_on_{device}_{name}": value for name, value in figures.items()}))

@@ -92,7 +92,7 @@ def summary_metrics(summary: StudySummary) -> list[MetricValue]:
         numbers |= bound_fields(summary.bound)
     if summary.cost is not None:
         numbers |= summary.cost.figures()
-    return list(_finite(numbers))
+    return list(finite(numbers))
 
 
 def summary_tags(summary: StudySummary) -> dict[str, str]:
@@ -112,7 +112,7 @@ def lost_metrics(point: Point) -> list[MetricValue]:
     if lost is None:
         return []
     numbers = {"quality_lost": lost.mean, "quality_lost_low": lost.low, "quality_lost_high": lost.high}
-    return list(_finite({**numbers, "quality_lost_seeds": lost.seeds}))
+    return list(finite({**numbers, "quality_lost_seeds": lost.seeds}))
 
 
 def lost_tags(point: Point) -> dict[str, str]:
@@ -158,7 +158,7 @@ def trial_metrics(outcome: Outcome, speed: float | None) -> list[MetricValue]:
         for step, value in enumerate(values)
         if value is not None and math.isfinite(value)
     ]
-    return [*_finite(numbers), *points]
+    return [*finite(numbers), *points]
 
 
 def trial_params(record: TrialRecord) -> dict[str, str]:
@@ -254,7 +254,8 @@ def _non_finite_steps(outcome: Outcome) -> str | None:
     return f"{len(steps)} of {len(outcome.losses)}, first {steps[0]}" if steps else None
 
 
-def _finite(numbers: Mapping[str, float | None]) -> Iterator[MetricValue]:
+def finite(numbers: Mapping[str, float | None]) -> Iterator[MetricValue]:
+    """Those of the numbers that are there and finite."""
     for key, value in numbers.items():
         if value is not None and math.isfinite(value):
             yield MetricValue(key, float(value))

@@ -4,36 +4,50 @@ Only explicit run ids are used: MLflow's "active run" belongs to a thread, and a
 that a user's own script may have open.
 """
 
+import hashlib
 import json
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Param, RunTag
+from mlflow.entities import Run
 from mlflow.exceptions import MlflowException
 
+from ..evaluators.json_file import read_json
 from . import tracking_fields as fields
 from . import tracking_text as text
-from .records import StudyInfo, StudySummary, TrialRecord
-from .tracking import Tracker, TrackingError
-from .tracking_store import check_sqlite, check_uri, is_server, store_calls
+from .confirmation import CONFIRMATION_FILE
+from .device_confirmation import DeviceConfirmation
+from .home import StudyFolder
+from .records import StudySummary, TrialRecord
+from .study_file import COMPARISON_FILE, StudyFile
+from .tracking import TrackingError
+from .tracking_confirmed import confirmed_metrics, confirmed_tag
+from .tracking_runs import CopiedRun
+from .tracking_store import check_sqlite, store_calls
+from .tracking_uri import check_uri, is_server, without_password
 
 # MLflow has no word for "ran, but does not train". KILLED sets such a trial apart in the run list, both from
 # those that trained and from those that broke; the tag halfwise.status has our own word.
 _STATUS = {"trained": "FINISHED", "infeasible": "KILLED", "failed": "FAILED"}
-_TRIAL_FILES = ("policy.yaml", "outcome.json", "ops.csv.gz", "output.log")
-_METRICS_PER_CALL = 1000
-_DESCRIPTION = "mlflow.note.content"
+# What a trial's run is made of: it is complete while these are as they were.
+_RESULTS = ("outcome.json", COMPARISON_FILE, CONFIRMATION_FILE)
+_TRIAL_FILES = ("policy.yaml", *_RESULTS, "ops.csv.gz", "output.log")
+_DESCRIPTION, _PARENT = "mlflow.note.content", "mlflow.parentRunId"
+_STUDY_ID, _TRIAL, _COPIED = "halfwise.study_id", "halfwise.trial", "halfwise.copied"
 _FRONT_TABLE = "front.json"
 
 
-class MlflowTracker(Tracker):
-    """Takes a study down in an MLflow server or database.
+class MlflowCopy:
+    """A study's copy in an MLflow server or database, brought up to what the study's folder holds.
+
+    `open` comes first, then the others in any order and as often as one likes: what is there already is left
+    alone, what is there in part is completed. All of them are generators that yield after each answer of the
+    store, and nothing if there was nothing to do; they raise TrackingError where it does not answer in a bounded
+    time, or refuses. The copy is then to be opened again: a run may have been made whose answer was lost.
 
     The run status of a trial is FINISHED if it trained, KILLED if it does not train, FAILED if it did not run
-    to its end. Nothing is written before `begin`; a new sqlite file takes some seconds to make then.
+    to its end.
     """
 
     def __init__(self, tracking_uri: str, artifact_root: Path) -> None:
@@ -47,164 +61,176 @@ class MlflowTracker(Tracker):
         check_uri(tracking_uri)
         self._uri = tracking_uri
         self._artifacts = None if is_server(tracking_uri) else artifact_root.as_uri()
-        self._study: _Study | None = None
+        self._opened: _Opened | None = None
 
-    def begin(self, info: StudyInfo, resume: str | None = None) -> str:
-        """Open the study's run, or the one with the id `resume` if it is still there, and give its id."""
+    @property
+    def uri(self) -> str:
+        """Where the store is, for people: without a password."""
+        return without_password(self._uri)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the store is a file of this machine: a call that takes long is then at work, not lost."""
+        return self._uri.startswith("sqlite:")
+
+    @property
+    def run(self) -> str | None:
+        """The id of the study's run, while the copy is open."""
+        return self._opened and self._opened.parent.run_id
+
+    def open(self, study: StudyFile, folder: StudyFolder, run: str | None) -> Iterator[None]:
+        """Find the study's runs by its id, or make its parent run; `run` is what that was the last time, if known.
+
+        Of runs that are there twice, because an answer came too late, all but one are put into MLflow's bin.
+        """
+        self._opened = None
         with store_calls(self._uri, "could not open the study's run"):
             check_sqlite(self._uri)
             client = MlflowClient(self._uri)
-            experiment = _experiment(client, info, self._artifacts)
-            run_id = _reopened(client, resume) or _parent_run(client, experiment, info)
-            children = _children(client, experiment, run_id) if run_id == resume else {}
-        self._study = _Study(client, info, experiment, run_id, children)
-        return run_id
+            experiment = _kept_in(client, study, run) or _experiment(client, study, self._artifacts)
+            yield
+            found = _runs_of(client, experiment, study.study_id)
+            yield
+            parents = [each for each in found if _TRIAL not in each.data.tags]
+            parent = _one_of(client, parents, run) or _parent_run(client, experiment, study)
+            children = _by_number(client, found)
+            self._opened = _Opened(client, experiment, study, folder, CopiedRun(client, parent), children)
+            yield
 
-    def log_trial(self, record: TrialRecord) -> None:
-        """Write a trial as a child run, unless it is there already; what is there in part is completed."""
-        study = self._begun()
+    def close(self) -> None:
+        """Forget what is there, after an error: the next `open` looks again."""
+        self._opened = None
+
+    def running(self) -> Iterator[None]:
+        """The search goes on: the study's run is running, and says what is searched."""
+        opened = self._open()
+        with store_calls(self._uri, "could not set the study's run running"):
+            yield from opened.running()
+
+    def write(self, record: TrialRecord) -> Iterator[None]:
+        """A trial as it stands in its folder now: its run, with figures, curves and files."""
+        opened = self._open()
         with store_calls(self._uri, f"could not take down trial {record.number}"):
-            study.write(record)
+            yield from opened.write(record)
 
-    def log_longer(self, record: TrialRecord) -> None:
-        """Add the longer training to the trial's child run: its figures, the rest of its curves, how it ended."""
-        study = self._begun()
-        with store_calls(self._uri, f"could not take down the longer training of trial {record.number}"):
-            study.write_on(record)
-
-    def finish(self, summary: StudySummary) -> None:
-        """Write the description, the front, the best policy and its figures, and close the study's run."""
-        study = self._begun()
+    def conclude(self, summary: StudySummary, failed: str | None) -> Iterator[None]:
+        """What the study came to: description, front, best policy, figures; `failed`: what ended it early."""
+        opened = self._open()
         with store_calls(self._uri, "could not take down what the study came to"):
-            study.conclude(summary)
+            yield from opened.conclude(summary, failed)
 
-    def fail(self, message: str) -> None:
-        """Close the study's run as FAILED, with the reason in its description."""
-        study = self._begun()
-        with store_calls(self._uri, "could not close the study's run"):
-            study.abandon(message)
-
-    def _begun(self) -> "_Study":
-        if self._study is None:
-            raise TrackingError("no run is open in MLflow: call begin first")
-        return self._study
+    def _open(self) -> "_Opened":
+        if self._opened is None:
+            raise TrackingError("no run is open in MLflow: call open first")
+        return self._opened
 
 
-class _Child(NamedTuple):
-    run_id: str
-    complete: bool
-
-
-class _Study:
-    """An open study: its parent run and, by trial number, the child runs that it has so far."""
+class _Opened:
+    """A study's runs: its parent and, by trial number, its children."""
 
     def __init__(
         self,
         client: MlflowClient,
-        info: StudyInfo,
         experiment: str,
-        run_id: str,
-        children: dict[int, _Child],
+        study: StudyFile,
+        folder: StudyFolder,
+        parent: CopiedRun,
+        children: dict[int, CopiedRun],
     ) -> None:
         self._client = client
-        self._info = info
         self._experiment = experiment
-        self._run_id = run_id
+        self._study = study
+        self._info = study.info
+        self._folder = folder
+        self.parent = parent
         self._children = children
 
-    def write(self, record: TrialRecord) -> None:
-        ended_ms = _ended_ms(record)
-        child = self._children.get(record.number) or self._child(record, ended_ms)
-        if child.complete:
-            return
-        run_id = child.run_id
-        params = [Param(key, value) for key, value in fields.trial_params(record).items()]
-        self._log(
-            run_id, fields.trial_metrics(record.outcome, self._info.speed.of(record.outcome)), ended_ms, params
+    def running(self) -> Iterator[None]:
+        yield from self.parent.put(
+            params=fields.study_params(self._info),
+            tags=self._study_tags() | {_DESCRIPTION: _note(text.opening(self._info))},
         )
-        self._upload(run_id, [record.folder / name for name in _TRIAL_FILES])
-        self._client.set_terminated(run_id, _STATUS[record.outcome.status], ended_ms)
-        self._children[record.number] = _Child(run_id, complete=True)
+        yield from self.parent.reopen()
 
-    def write_on(self, record: TrialRecord) -> None:
-        """A trial that was not taken down before is, as a whole."""
-        child = self._children.get(record.number)
-        if child is None or not child.complete:
-            self.write(record)
+    def write(self, record: TrialRecord) -> Iterator[None]:
+        child, ended_ms = self._children.get(record.number), _ended_ms(record)
+        copied = _hash(record.folder / name for name in _RESULTS)
+        belongs = {_PARENT: self.parent.run_id, _COPIED: copied}
+        if child is not None and all(child.tags.get(key) == value for key, value in belongs.items()):
             return
-        ended_ms = _ended_ms(record)
-        outcome = record.outcome
-        before = max((steps for steps in outcome.quality_by_steps if steps < outcome.steps), default=0)
-        metrics = fields.trial_metrics(outcome, self._info.speed.of(outcome))
-        # The beginning of the curves is there already.
-        news = [metric for metric in metrics if metric.key not in fields.CURVES or metric.step >= before]
-        self._log(child.run_id, news, ended_ms, tags=fields.trial_tags(record, self._info))
-        self._upload(child.run_id, [record.folder / name for name in _TRIAL_FILES])
-        self._client.set_terminated(child.run_id, _STATUS[outcome.status], ended_ms)
+        if child is None:
+            child = self._child(record, ended_ms)
+            yield
+        metrics = fields.trial_metrics(record.outcome, self._info.speed.of(record.outcome))
+        figures = [metric for metric in metrics if metric.key not in fields.CURVES]
+        curves = [metric for metric in metrics if metric.key in fields.CURVES]
+        yield from child.put(figures, fields.trial_params(record), self._trial_tags(record), ended_ms)
+        yield from child.put_curves(curves, ended_ms)
+        yield from child.upload([record.folder / name for name in _TRIAL_FILES])
+        yield from child.end(_STATUS[record.outcome.status], ended_ms)
+        # Last of all: with this tag the run is complete.
+        yield from child.put(tags={_COPIED: copied})
 
-    def conclude(self, summary: StudySummary) -> None:
+    def conclude(self, summary: StudySummary, failed: str | None) -> Iterator[None]:
+        confirmed = sorted(self._folder.path.glob("confirmed-*.json"))
+        files = [*([summary.best_policy] if summary.best_policy else []), *summary.files, *confirmed]
         table = fields.front_table(summary, self._info)
-        self._client.log_dict(self._run_id, table, _FRONT_TABLE)
-        files = [summary.best_policy] if summary.best_policy else []
-        self._upload(self._run_id, [*files, *summary.files])
+        # A picture of the same front may differ in its bytes.
+        copied = _hash((file for file in files if file.suffix != ".png"), json.dumps(table))
+        if self.parent.tags.get(_COPIED) != copied:
+            self._client.log_dict(self.parent.run_id, table, _FRONT_TABLE)
+            yield
+            yield from self.parent.upload(files)
         tags = {
+            **self._study_tags(),
             **fields.summary_tags(summary),
-            _DESCRIPTION: _note(text.closing(self._info, summary)),
+            _DESCRIPTION: _note(text.closing(self._info, summary, failed)),
             # This tag is what makes MLflow's pages show the file as a table.
             "mlflow.loggedArtifacts": json.dumps([{"path": _FRONT_TABLE, "type": "table"}]),
+            _COPIED: copied,
         }
-        self._log(self._run_id, fields.summary_metrics(summary), _now_ms(), tags=tags)
-        self._compare(summary)
-        self._client.set_terminated(self._run_id, "FINISHED")
+        yield from self.parent.put(fields.summary_metrics(summary), fields.study_params(self._info), tags)
+        yield from self._compare(summary)
+        for file in confirmed:
+            yield from self._confirm(read_json(DeviceConfirmation, file), file)
+        yield from self.parent.end("FINISHED" if failed is None else "FAILED")
 
-    def _compare(self, summary: StudySummary) -> None:
+    def _compare(self, summary: StudySummary) -> Iterator[None]:
         """What each trial lost against float32: only at the end is it known how well."""
         for point in summary.points:
             child = self._children.get(point.number)
-            if child is not None and (lost := fields.lost_metrics(point)):
-                self._log(child.run_id, lost, _now_ms(), tags=fields.lost_tags(point))
+            if child is not None:
+                yield from child.put(fields.lost_metrics(point), tags=fields.lost_tags(point))
 
-    def abandon(self, message: str) -> None:
-        note = _note(text.failing(self._info, message))
-        self._log(self._run_id, [], _now_ms(), tags={_DESCRIPTION: note})
-        self._client.set_terminated(self._run_id, "FAILED")
+    def _confirm(self, found: DeviceConfirmation, file: Path) -> Iterator[None]:
+        """What the shortlist came to on a device."""
+        yield from self.parent.put(tags=confirmed_tag(found, file.name))
+        for each in found.policies:
+            child = None if each.trial is None else self._children.get(each.trial)
+            if child is not None:
+                yield from child.put(confirmed_metrics(each, found.device))
 
-    def _child(self, record: TrialRecord, ended_ms: int) -> "_Child":
-        tags = {
-            **fields.trial_tags(record, self._info),
-            "mlflow.parentRunId": self._run_id,
-            _DESCRIPTION: _note(text.trial(record)),
-        }
+    def _child(self, record: TrialRecord, ended_ms: int) -> CopiedRun:
         started_ms = ended_ms - round(1000 * (record.outcome.trial_time_s or 0))
+        tags = self._trial_tags(record)
         run = self._client.create_run(self._experiment, started_ms, tags, record.title)
-        child = _Child(run.info.run_id, complete=False)
-        self._children[record.number] = child
+        self._children[record.number] = child = CopiedRun(self._client, run, new=True)
         return child
 
-    def _log(
-        self,
-        run_id: str,
-        metrics: Sequence[fields.MetricValue],
-        at_ms: int,
-        params: Sequence[Param] = (),
-        tags: Mapping[str, str] | None = None,
-    ) -> None:
-        points = [Metric(key, value, at_ms, step) for key, value, step in metrics]
-        # Params and tags take places of the same batch.
-        first = _METRICS_PER_CALL - len(params) - len(tags or {})
-        run_tags = [RunTag(key, value) for key, value in (tags or {}).items()]
-        self._client.log_batch(run_id, points[:first], params, run_tags)
-        for start in range(first, len(points), _METRICS_PER_CALL):
-            self._client.log_batch(run_id, points[start : start + _METRICS_PER_CALL])
+    def _study_tags(self) -> dict[str, str]:
+        return fields.study_tags(self._info) | {_STUDY_ID: self._study.study_id}
 
-    def _upload(self, run_id: str, files: Sequence[Path]) -> None:
-        for path in files:
-            if path.is_file():
-                self._client.log_artifact(run_id, str(path))
+    def _trial_tags(self, record: TrialRecord) -> dict[str, str]:
+        return {
+            **fields.trial_tags(record, self._info),
+            _STUDY_ID: self._study.study_id,
+            _PARENT: self.parent.run_id,
+            _DESCRIPTION: _note(text.trial(record)),
+        }
 
 
-def _experiment(client: MlflowClient, info: StudyInfo, artifacts: str | None) -> str:
-    name = f"halfwise/{info.workload}"
+def _experiment(client: MlflowClient, study: StudyFile, artifacts: str | None) -> str:
+    name = f"halfwise/{study.info.workload}"
     found = client.get_experiment_by_name(name)
     if found is None:
         return _new_experiment(client, name, artifacts)
@@ -229,52 +255,69 @@ def _new_experiment(client: MlflowClient, name: str, artifacts: str | None) -> s
         return made.experiment_id
 
 
-def _parent_run(client: MlflowClient, experiment: str, info: StudyInfo) -> str:
-    tags = {**fields.study_tags(info), _DESCRIPTION: _note(text.opening(info))}
-    run_id = client.create_run(experiment, tags=tags, run_name=info.name).info.run_id
-    client.log_batch(run_id, params=[Param(key, value) for key, value in fields.study_params(info).items()])
-    return run_id
+def _parent_run(client: MlflowClient, experiment: str, study: StudyFile) -> Run:
+    tags = {_STUDY_ID: study.study_id, **fields.study_tags(study.info)}
+    return client.create_run(experiment, tags=tags, run_name=study.info.name)
 
 
-def _reopened(client: MlflowClient, run_id: str | None) -> str | None:
-    """The run set running again; None if the store does not have it, or has it in its bin."""
+def _kept_in(client: MlflowClient, study: StudyFile, run_id: str | None) -> str | None:
+    """The experiment where the study's run was the last time, whatever it is called by now."""
     if run_id is None:
         return None
     try:
-        if client.get_run(run_id).info.lifecycle_stage != "active":
-            return None
+        run = client.get_run(run_id)
     except MlflowException as error:
         if error.error_code == "RESOURCE_DOES_NOT_EXIST":
             return None
         raise
-    client.update_run(run_id, status="RUNNING")
-    return run_id
+    is_ours = run.info.lifecycle_stage == "active" and run.data.tags.get(_STUDY_ID) == study.study_id
+    return run.info.experiment_id if is_ours else None
 
 
-def _children(client: MlflowClient, experiment: str, parent: str) -> dict[int, _Child]:
-    children: dict[int, _Child] = {}
+def _runs_of(client: MlflowClient, experiment: str, study_id: str) -> list[Run]:
+    """Parent and children of a study, whatever their state; those in the bin aside."""
+    found: list[Run] = []
     token = None
     while True:
-        page = client.search_runs([experiment], f"tags.mlflow.parentRunId = '{parent}'", page_token=token)
-        for run in page:
-            if number := run.data.tags.get("halfwise.trial"):
-                children[int(number)] = _Child(run.info.run_id, run.info.end_time is not None)
+        page = client.search_runs([experiment], f"tags.`{_STUDY_ID}` = '{study_id}'", page_token=token)
+        found += page
         token = page.token
         if not token:
-            return children
+            return found
+
+
+def _by_number(client: MlflowClient, runs: list[Run]) -> dict[int, CopiedRun]:
+    numbered: dict[int, list[Run]] = {}
+    for run in runs:
+        if number := run.data.tags.get(_TRIAL):
+            numbered.setdefault(int(number), []).append(run)
+    chosen = {number: _one_of(client, each) for number, each in sorted(numbered.items())}
+    return {number: CopiedRun(client, run) for number, run in chosen.items() if run is not None}
+
+
+def _one_of(client: MlflowClient, runs: list[Run], known: str | None = None) -> Run | None:
+    """The run that is known, or else the most complete one, while all others go into the bin; None of none."""
+    if not runs:
+        return None
+    best, *others = sorted(
+        runs, key=lambda run: (run.info.run_id != known, _COPIED not in run.data.tags, run.info.run_id)
+    )
+    for other in others:
+        client.delete_run(other.info.run_id)
+    return best
+
+
+def _hash(files: Iterable[Path], *texts: str) -> str:
+    """One word for what the files hold; those that are not there are passed over."""
+    parts = [f"{file.name}\n".encode() + file.read_bytes() for file in files if file.is_file()]
+    parts += [each.encode() for each in texts]
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:16]
 
 
 def _note(markdown: str) -> str:
     return fields.shortened(markdown, fields.LONGEST_TAG, "the artifacts of this run")
 
 
-def _now_ms() -> int:
-    return round(1000 * time.time())
-
-
 def _ended_ms(record: TrialRecord) -> int:
-    """When the trial wrote its outcome: always the same, so that a second attempt adds no second points."""
-    try:
-        return round(1000 * (record.folder / "outcome.json").stat().st_mtime)
-    except FileNotFoundError:
-        return _now_ms()
+    """When the trial wrote its outcome."""
+    return round(1000 * (record.folder / "outcome.json").stat().st_mtime)

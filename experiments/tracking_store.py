@@ -1,49 +1,30 @@
 """How halfwise talks to an MLflow store: bounded waits, no chatter, one kind of error."""
 
 import logging
-import os
+import socket
 import sqlite3
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ..policies.errors import InputError
+from mlflow import environment_variables
+
 from .tracking import TrackingError
+from .tracking_uri import without_password
 
-_SERVERS = ("http", "https")
-_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
-_LOCK_WAIT_S = 10
+_LOCK_WAIT_S = 2
 _LONGEST_ERROR = 400
-# What the user has set wins. By default MLflow retries for minutes, announces every run on standard output,
-# and reports usage to its makers.
-_SETTINGS = {
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
-    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
+# By default MLflow retries for minutes, blindly, so that a run whose answer is lost is made twice; it announces
+# every run on standard output, and reports usage to its makers. What stands in the environment wins over these.
+_DEFAULTS = {
+    environment_variables.MLFLOW_HTTP_REQUEST_MAX_RETRIES: 0,
+    environment_variables.MLFLOW_HTTP_REQUEST_TIMEOUT: 10,
+    environment_variables.MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT: True,
+    environment_variables.MLFLOW_DISABLE_TELEMETRY: True,
 }
-
-
-def check_uri(uri: str) -> None:
-    """See that MLflow can use the URI.
-
-    Raises:
-        InputError: it is of a kind that MLflow does not take, such as a bare folder.
-    """
-    scheme = urlsplit(uri).scheme.partition("+")[0]
-    if scheme not in (*_SERVERS, *_DATABASES):
-        raise InputError(
-            f"the tracking URI must be a server (http://…, https://…) or a database "
-            f"(sqlite:////absolute/path.db, postgresql://…, mysql://…, mssql://…), "
-            f"but got {_without_password(uri)!r}"
-        )
-
-
-def is_server(uri: str) -> bool:
-    """Whether the URI leads to an MLflow server, which decides itself where artifacts go."""
-    return urlsplit(uri).scheme in _SERVERS
+_MLFLOWS_OWN = {variable: variable.default for variable in _DEFAULTS}
 
 
 @contextmanager
@@ -54,11 +35,11 @@ def store_calls(uri: str, doing: str) -> Iterator[None]:
         TrackingError: MLflow did not do it.
     """
     try:
-        with _environment(_SETTINGS), _quiet("mlflow", "alembic"):
+        with _OURS.in_force(), _quiet("mlflow", "alembic"):
             yield
     # MLflow lets through what its HTTP client, its database driver and the file system raise.
     except Exception as error:
-        raise TrackingError(f"MLflow at {_without_password(uri)} {doing}: {_one_line(error, uri)}") from error
+        raise TrackingError(f"MLflow at {without_password(uri)} {doing}: {_one_line(error, uri)}") from error
 
 
 def check_sqlite(uri: str) -> None:
@@ -79,15 +60,33 @@ def check_sqlite(uri: str) -> None:
         database.rollback()
 
 
-@contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
-    added = [name for name in settings if name not in os.environ]
-    os.environ.update({name: settings[name] for name in added})
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
+class _Defaults:
+    """Our defaults in place of MLflow's, for as long as any thread of this process needs them.
+
+    The environment itself is left alone: child processes would inherit it, and another thread may be starting one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        self._use(1)
+        try:
+            yield
+        finally:
+            self._use(-1)
+
+    def _use(self, change: int) -> None:
+        with self._lock:
+            self._users += change
+            for variable, value in (_DEFAULTS if self._users else _MLFLOWS_OWN).items():
+                variable.default = value
+
+
+# MLflow's defaults belong to the process, so who needs them is counted for the process too.
+_OURS = _Defaults()
 
 
 @contextmanager
@@ -102,13 +101,17 @@ def _quiet(*names: str) -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def _without_password(uri: str) -> str:
-    parts = urlsplit(uri)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else uri
+def _network_words(error: BaseException | None) -> str | None:
+    """What the network said, such as "Connection refused", from below the layers that wrap it in their own words."""
+    while error is not None:
+        if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
+            return error.strerror or str(error)
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _one_line(error: Exception, uri: str) -> str:
-    words = " ".join((str(error) or type(error).__name__).split())
+    words = " ".join((_network_words(error) or str(error) or type(error).__name__).split())
     # MLflow repeats the URI in its messages, with the password.
     secret = urlsplit(uri).netloc.rpartition("@")[0]
     words = words.replace(f"{secret}@", "") if secret else words

@@ -34,9 +34,10 @@ def opening(info: StudyInfo) -> str:
     return "\n\n".join([_question(info), "The search is running.", *_making(info)])
 
 
-def closing(info: StudyInfo, summary: StudySummary) -> str:
-    """What was searched, what came of it and why, the front, and how to use the policy."""
-    parts = [_verdict(summary), _question(info), _tally(summary)]
+def closing(info: StudyInfo, summary: StudySummary, failed: str | None) -> str:
+    """What was searched, what came of it and why, the front, how to use the policy; `failed`: what ended it."""
+    parts = [] if failed is None else [f"**The search ended early:** {escaped(failed)}"]
+    parts += [_verdict(summary), _question(info), _tally(summary)]
     parts += [escaped(remark) for remark in summary.remarks]
     if summary.bound is not None and summary.best is not None:
         parts.append(escaped(bound_words(summary.bound, summary.best)))
@@ -49,11 +50,6 @@ def closing(info: StudyInfo, summary: StudySummary) -> str:
             _USE,
         ]
     return "\n\n".join(parts + _making(info))
-
-
-def failing(info: StudyInfo, message: str) -> str:
-    """What was searched, and what ended it."""
-    return "\n\n".join([f"**The search ended early:** {escaped(message)}", _question(info), *_making(info)])
 
 
 def trial(record: TrialRecord) -> str:

@@ -1,27 +1,25 @@
-"""The trials of one search: ask, train, write down, tell, train on, show; until there is a reason to end."""
+"""The trials of one search: made here and by its workers, trained on, shown; until there is a reason to end."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..evaluators.evaluator import Evaluator
-from ..evaluators.json_file import read_json, write_json
-from ..evaluators.outcome import Outcome
-from ..policies import save_policy
 from ..search.propose.beliefs import Beliefs
 from ..search.settled import BELIEF_MOVED, front_moved
-from ..search.study import Proposal, Search
+from ..search.study import Busy, Search
+from .attempts import POLL_S, Attempts
 from .budget import Budget
 from .conclusion import conclude, findings
 from .cost import Ledger
+from .crew import Crew
+from .failures_in_a_row import stop_reason
 from .home import StudyFolder
 from .interrupts import uninterrupted
-from .lessons import Lessons
 from .longer import Longer, baseline_of
 from .paired import resolution_of
 from .progress import Display
 from .records import StudyInfo, StudySummary, TrialRecord
-from .side_by_side import SideBySide
-from .study_file import has_relapsed, read_records, trained_before
+from .study_file import has_relapsed, read_records
 from .tracking import Tracker
 
 
@@ -35,29 +33,42 @@ class End:
 
 @dataclass(frozen=True)
 class Trials:
-    """What all trials of one search share; `timing` is None where speed is priced."""
+    """What all trials of one search share; after `most_failures` failed ones in a row it stops."""
 
-    info: StudyInfo
-    folder: StudyFolder
-    search: Search
-    evaluator: Evaluator
-    lessons: Lessons
-    timing: SideBySide | None
+    attempts: Attempts
     budget: Budget
     ledger: Ledger
     longer: Longer
+    crew: Crew
+    most_failures: int
+
+    @property
+    def info(self) -> StudyInfo:
+        """What the study is."""
+        return self.attempts.info
+
+    @property
+    def folder(self) -> StudyFolder:
+        """Where the study is kept."""
+        return self.attempts.folder
+
+    @property
+    def search(self) -> Search:
+        """Who proposes."""
+        return self.attempts.search
 
     def run(self, tracker: Tracker, display: Display) -> End:
         """Try policies until the budget is used up, counting what earlier starts cost, or nothing is left to find.
 
-        The choice has then reached the last length of training, as far as the budget allowed.
+        Workers help meanwhile. When it ends nothing of the study is running any more, and the choice has reached
+        the last length of training, as far as the budget allowed.
         """
-        records = read_records(self.folder)
-        display.begin(self._done(), self.budget.trials)
-        self.ledger.note_end(None)
-        self.longer.reconcile(records)
+        records = self._begin(display)
         try:
-            end = self._until_the_end(records, tracker, display)
+            with self.crew.at_work(display):
+                end = self._until_the_end(records, tracker, display)
+                self.search.note_ended(end.reason)
+                self._wait_for_the_rest(records, tracker, display)
             self._lift_choice(records, tracker, display)
         finally:
             display.end()
@@ -69,27 +80,79 @@ class Trials:
         """Whether the trial that had settled the search was spoken against since."""
         return any(each.number == end.settled and has_relapsed(each) for each in read_records(self.folder))
 
+    def _begin(self, display: Display) -> list[TrialRecord]:
+        """The finished trials so far; what an earlier start left half done is done first."""
+        self.search.note_ended(None)
+        self.ledger.note_end(None)
+        self.attempts.set_aside()
+        records = self.attempts.arrivals([])
+        if self.attempts.recover(records):
+            records = self.attempts.arrivals([])
+        display.begin(self._done(), self.budget.trials)
+        self.longer.reconcile(records)
+        return records
+
     def _until_the_end(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> End:
         while True:
-            if (settled := self._settled(records, tracker, display)) is not None:
-                return settled
-            used_up = self.budget.used_up(self._done(), self.ledger.cost, self.evaluator.steps)
-            if used_up is not None:
-                return End(used_up)
-            summary, beliefs = findings(self.info, self.folder, records), self.search.beliefs()
-            record = self._try_one(records)
-            if record is None:
+            self.crew.watch(display)
+            self._take_in(records, tracker, display)
+            if (end := self._over(records, tracker, display)) is not None:
+                return end
+            found = self.attempts.next(records, self.budget.trials)
+            if found is None:
                 return End(f"{self.info.sampler} has nothing left to try that could be faster than float32")
-            records.append(record)
-            with uninterrupted():
-                tracker.log_trial(record)
-                now = conclude(self.info, self.folder, records)
-            display.trial(record, now.points[-1], now.best)
-            if changed := self.longer.climb(records, display):
-                self._follow(changed, tracker)
-                now = findings(self.info, self.folder, records)
-            moved = self._moved(beliefs) or self._front_moved(summary, now)
-            self.ledger.note_calm(0 if moved else self.ledger.cost.calm_trials + 1)
+            if isinstance(found, Busy):
+                self._wait(records, display)
+            else:
+                self._note(found, records, tracker, display)
+
+    def _over(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> End | None:
+        if (settled := self._settled(records, tracker, display)) is not None:
+            return settled
+        if (failures := stop_reason(records, self.most_failures)) is not None:
+            return End(failures)
+        spent = self.ledger.cost
+        flying_steps = self.search.in_flight() * self.longer.lengths[0]
+        expected = spent.model_copy(update={"steps": spent.steps + flying_steps})
+        used_up = self.budget.used_up(self._done(), expected, self.longer.lengths[0])
+        return None if used_up is None else End(used_up)
+
+    def _take_in(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> None:
+        """What workers have finished, and what processes that are gone have left behind."""
+        self.attempts.mirror.level_costs()
+        self.attempts.recover(records)
+        for record in self.attempts.arrivals(records):
+            self._note(record, records, tracker, display)
+
+    def _note(self, record: TrialRecord, records: list[TrialRecord], tracker: Tracker, display: Display) -> None:
+        """A trial has finished: tell everybody, and train on whoever is among the best now."""
+        before, beliefs = findings(self.info, self.folder, records), self.search.beliefs()
+        records.append(record)
+        with uninterrupted():
+            tracker.log_trial(record)
+            now = conclude(self.info, self.folder, records)
+        point = next(each for each in now.points if each.number == record.number)
+        display.trial(record, point, now.best)
+        if changed := self.longer.climb(records, display):
+            self._follow(changed, tracker)
+            now = findings(self.info, self.folder, records)
+        moved = self._moved(beliefs) or self._front_moved(before, now)
+        self.ledger.note_calm(0 if moved else self.ledger.cost.calm_trials + 1)
+
+    def _wait(self, records: Sequence[TrialRecord], display: Display) -> None:
+        def enough() -> bool:
+            self.crew.watch(display)
+            return self.budget.out_of_time(self.ledger.cost)
+
+        self.attempts.wait(records, enough)
+
+    def _wait_for_the_rest(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> None:
+        while True:
+            flying = self.search.in_flight()
+            self._take_in(records, tracker, display)
+            if not flying:
+                return
+            time.sleep(POLL_S)
 
     def _done(self) -> int:
         return sum(not told.interrupted for told in self.search.finished())
@@ -146,43 +209,3 @@ class Trials:
         with uninterrupted():
             for record in changed:
                 tracker.log_longer(record)
-
-    def _try_one(self, records: Sequence[TrialRecord]) -> TrialRecord | None:
-        """Ask, train, measure side by side if speed is measured, write down, tell; None: nothing is left."""
-        with uninterrupted():
-            proposal = self.search.ask()
-            if proposal is None:
-                return None
-            place = self.folder.trial_folder(proposal.number)
-            place.mkdir(parents=True, exist_ok=True)
-            save_policy(proposal.policy, place / "policy.yaml")
-            outcome = self._known(proposal)
-        if outcome is None:
-            outcome = self.evaluator.evaluate(proposal.policy, proposal.name, place, trained_before(records))
-            if self.timing is not None:
-                outcome = self.timing.timed(outcome, proposal.policy, place, records)
-        with uninterrupted():
-            write_json(outcome, place / "outcome.json")
-            self._tell(proposal, outcome, records)
-        return TrialRecord(proposal.number, proposal.name, proposal.policy, outcome, place)
-
-    def _known(self, proposal: Proposal) -> Outcome | None:
-        """The outcome of an earlier trial of the very same policy: it would come out the same again."""
-        earlier = self.search.find_told(proposal.policy)
-        if earlier is None:
-            return None
-        outcome = read_json(Outcome, self.folder.trial_folder(earlier) / "outcome.json").shared()
-        note = f"not trained again: the same policy as trial {earlier}"
-        return outcome.model_copy(update={"policy_name": proposal.name, "notes": (*outcome.notes, note)})
-
-    def _tell(self, proposal: Proposal, outcome: Outcome, records: Sequence[TrialRecord]) -> None:
-        number, speed = proposal.number, self.info.speed.of(outcome)
-        base = baseline_of(records)
-        if outcome.status == "trained" and outcome.quality is not None and speed is not None:
-            lost = self.lessons.quality_lost(outcome, base and base.outcome)
-            self.search.tell(number, outcome.quality, speed, lost)
-        elif outcome.status == "failed":
-            self.search.tell_failed(number, outcome.cause or "failed")
-        else:
-            blamed = self.lessons.blamed(outcome, proposal.choices)
-            self.search.tell_infeasible(number, outcome.cause or "infeasible", blamed)

@@ -14,6 +14,11 @@ def canonical_text(value: Any) -> str:
     return "".join(character if character.isprintable() else _escaped(character) for character in text)
 
 
+def printable(text: str) -> str:
+    """The text as a terminal may show it: line breaks stay, other characters that would steer it are escaped."""
+    return "".join(each if each.isprintable() or each == "\n" else _escaped(each) for each in text)
+
+
 def check_text(text: str) -> str:
     """`text` itself.
 
@@ -26,5 +31,5 @@ def check_text(text: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    units = character.encode("utf-16-be")
+    units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

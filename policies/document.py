@@ -12,6 +12,9 @@ from .yaml_nodes import compose, place, to_plain
 
 Model = TypeVar("Model", bound=BaseModel)
 
+# Nobody reads more than so many problems at once, and each takes time to put into words.
+MOST_PROBLEMS = 50
+
 
 def read_document(text: str, source: str, model: type[Model], required: Sequence[str] = ()) -> Model:
     """The model that a YAML or JSON text holds.
@@ -22,7 +25,7 @@ def read_document(text: str, source: str, model: type[Model], required: Sequence
     although the model has defaults for them.
 
     Raises:
-        InputError: everything that is wrong, a line each, in the order of the text.
+        InputError: everything that is wrong, a line each, in the order of the text; of more than 50, that many.
     """
     root = compose(text, source)
     problems = [
@@ -34,10 +37,13 @@ def read_document(text: str, source: str, model: type[Model], required: Sequence
         value = model.model_validate(to_plain(root))
     except ValidationError as error:
         problems += _placed(error, root, source, model)
+        left = error.error_count() - MOST_PROBLEMS
     else:
+        left = 0
         if not problems:
             return value
-    raise InputError("\n".join(text for _, _, text in sorted(problems)))
+    more = [f"{source}: and {left:,} more problems"] if left > 0 else []
+    raise InputError("\n".join([*(text for _, _, text in sorted(problems)), *more]))
 
 
 def _placed(
@@ -45,7 +51,7 @@ def _placed(
 ) -> list[tuple[int, int, str]]:
     schema = model.model_json_schema(by_alias=True)
     placed: list[tuple[int, int, str]] = []
-    for details in error.errors(include_url=False):
+    for details in error.errors(include_url=False)[:MOST_PROBLEMS]:
         problem = describe(details, root, schema)
         text = f"{place(source, problem.mark)}: {problem.field}: {problem.rule}"
         placed.append((problem.mark.line, problem.mark.column, text))

@@ -1,15 +1,15 @@
 """Policy files: YAML that people read and write."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from .document import read_document
-from .errors import HalfwiseError, InputError
 from .json_value import plain_value
+from .plain_file import read_text
 from .policy import SCHEMA, Policy
+from .whole_file import write_text
 
 # Written even where they have their default values: a reader shouldn't have to know those.
 _ALWAYS = ("default", "low_precision", "loss_scaling", "mode")
@@ -21,30 +21,19 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     """The policy in a YAML or JSON file.
 
     Raises:
-        InputError: no such file, not UTF-8, or not a policy (every problem with file:line:column).
+        InputError: no such file, not UTF-8, larger than 1 MiB, or not a policy (every problem with
+            file:line:column).
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text (byte {error.start})") from error
-    return read_document(text, str(path), Policy, required=("schema",))
+    return read_document(read_text(path), str(path), Policy, required=("schema",))
 
 
 def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy file aside, then rename it: a reader sees the whole policy or the file that was there.
 
     Raises:
-        HalfwiseError: the file can't be written.
+        NotWritten: the file can't be written.
     """
-    aside = Path(f"{os.fspath(path)}.{os.getpid()}.part")
-    try:
-        aside.write_text(_yaml(policy), encoding="utf-8")
-        os.replace(aside, path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise HalfwiseError(f"{path}: cannot be written: {error.strerror}") from error
+    write_text(path, _yaml(policy))
 
 
 def _yaml(policy: Policy) -> str:

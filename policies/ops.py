@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from . import op_table
-from .near_miss import hint
+from .near_miss import UnknownName
 
 OpClass = Literal[
     "matrix", "elementwise", "reduction", "loss", "normalization", "inplace_normalization", "movement"
@@ -81,8 +81,8 @@ def check_op(name: str) -> str:
     """`name` itself.
 
     Raises:
-        ValueError: the op table doesn't know it; the message names near misses.
+        UnknownName: the op table doesn't know it.
     """
     if name in OP_CLASSES:
         return name
-    raise ValueError(f"must name a MindSpore op that computes with floats; got {name!r}{hint(name, OP_CLASSES)}")
+    raise UnknownName(f"must name a MindSpore op that computes with floats; got {name!r}", name, OP_CLASSES)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .layer_types import LAYER_TYPES
-from .near_miss import hint
+from .near_miss import UnknownName
 from .ops import check_op
 
 PatternKind = Literal["exact", "glob", "type"]
@@ -70,7 +70,7 @@ def _layers_pattern(text: str, layers: str, op: str | None) -> Pattern:
 
 def _mindspore_type(name: str) -> str:
     if name not in LAYER_TYPES:
-        raise ValueError(f"must name a layer class of mindspore.nn; got {name!r}{hint(name, LAYER_TYPES)}")
+        raise UnknownName(f"must name a layer class of mindspore.nn; got {name!r}", name, LAYER_TYPES)
     return name
 
 

@@ -1,7 +1,8 @@
 """The policy: which parts of a network compute in which precision, as one frozen value."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -13,11 +14,13 @@ from pydantic import (
     PlainSerializer,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from .canonical import canonical_text, check_text
 from .frozen import FrozenMapping
 from .json_value import JsonMapping
 from .loss_scaling import DynamicLossScaling, LossScaling
+from .near_miss import UnknownName
 from .ops import check_op
 from .patterns import parse_pattern
 from .precision import LowPrecision, RulePrecision
@@ -32,8 +35,24 @@ _PROVENANCE = ("made_for", "results", "asked_hash", "reasons")
 
 
 def _check_pattern(text: str) -> str:
-    parse_pattern(text)
+    with _unknown_names():
+        parse_pattern(text)
     return check_text(text)
+
+
+def _check_op(name: str) -> str:
+    with _unknown_names():
+        return check_op(name)
+
+
+@contextmanager
+def _unknown_names() -> Generator[None, None, None]:
+    """Hands an unknown name on with its candidates: pydantic would put every one into words at once."""
+    try:
+        yield
+    except UnknownName as error:
+        context = {"rule": error.rule, "name": error.name, "candidates": error.candidates}
+        raise PydanticCustomError("unknown_name", "{rule}", context) from error
 
 
 def _frozen(value: Mapping[str, Any]) -> FrozenMapping[Any]:
@@ -50,10 +69,11 @@ def _op_rules_name_a_precision(layers: Mapping[str, RulePrecision]) -> Mapping[s
 
 
 def _without_duplicates(names: tuple[str, ...]) -> tuple[str, ...]:
+    first = {name: place for place, name in reversed(list(enumerate(names)))}
     fail(
         Violation((place,), f"{name!r} stands in the list twice", name)
         for place, name in enumerate(names)
-        if name in names[:place]
+        if place > first[name]
     )
     return tuple(sorted(names))
 
@@ -76,7 +96,7 @@ _Layers = Annotated[
     AfterValidator(_frozen),
     PlainSerializer(dict),
 ]
-_OpNames = Annotated[tuple[Annotated[str, AfterValidator(check_op)], ...], AfterValidator(_without_duplicates)]
+_OpNames = Annotated[tuple[Annotated[str, AfterValidator(_check_op)], ...], AfterValidator(_without_duplicates)]
 _Text = Annotated[str, AfterValidator(check_text)]
 _Reasons = Annotated[Mapping[_Text, _Text], AfterValidator(_frozen), PlainSerializer(dict)]
 

@@ -8,9 +8,11 @@ from typing import Any, cast
 import yaml
 from pydantic_core import ErrorDetails
 
+from .canonical import printable
 from .near_miss import hint
 
 _KEY = "[key]"
+_LONGEST_RULE, _LONGEST_KEY = 400, 80
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ def describe(details: ErrorDetails, root: yaml.MappingNode, schema: Mapping[str,
     mark, path = _find(root, details)
     if details["type"] in ("missing", "union_tag_not_found"):
         path = (*path, _missing_key(details))
-    return Problem(mark, _dotted(path) or "the document", _rule(details, schema))
+    rule = _rule(details, schema)
+    short = rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}..."
+    return Problem(mark, _dotted(path) or "the document", short)
 
 
 def _find(root: yaml.MappingNode, details: ErrorDetails) -> tuple[yaml.Mark, tuple[str | int, ...]]:
@@ -62,7 +66,8 @@ def _dotted(path: tuple[str | int, ...]) -> str:
 
 
 def _printable(key: str) -> str:
-    return key if key.isprintable() and key.strip() == key != "" else repr(key)
+    shown = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
+    return shown if shown.isprintable() and shown.strip() == shown != "" else repr(shown)
 
 
 def _missing_key(details: ErrorDetails) -> str:
@@ -88,7 +93,9 @@ def _rule(details: ErrorDetails, schema: Mapping[str, Any]) -> str:
         case "union_tag_invalid":
             return _one_of(context["expected_tags"], context["tag"])
         case "value_error":
-            return str(context["error"])
+            return printable(str(context["error"]))
+        case "unknown_name":
+            return details["msg"] + hint(context["name"], context["candidates"])
         case "rule":
             return details["msg"]
         case _:

@@ -5,11 +5,14 @@ from typing import Any, NoReturn, cast
 import yaml
 from yaml.reader import ReaderError
 
+from .canonical import printable
 from .errors import InputError
 from .json_value import PlainText
 
 MAX_CHARACTERS = 2**20
 MAX_NESTING = 32
+MAX_NODES = 100_000
+_LONGEST_SHOWN = 60
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
@@ -22,8 +25,9 @@ def compose(text: str, source: str) -> yaml.MappingNode:
     """The top-level mapping of a document.
 
     Raises:
-        InputError: not YAML, not one mapping, larger than 1 MiB, nested deeper than 32 levels, a key that is
-            not a single word or stands twice, or anything beyond plain data (anchors, aliases, tags, merges).
+        InputError: not YAML, not one mapping, larger than 2^20 characters, more than 100,000 keys, values and
+            items, nested deeper than 32 levels, a key that is not a single word or stands twice, or anything
+            beyond plain data (anchors, aliases, tags, merges).
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{source}: is larger than {MAX_CHARACTERS} characters")
@@ -31,7 +35,7 @@ def compose(text: str, source: str) -> yaml.MappingNode:
         node = _Loader(text, source).get_single_node()
     except yaml.MarkedYAMLError as error:
         where = place(source, error.problem_mark) if error.problem_mark else source
-        problem = ", ".join(filter(None, (error.context, error.problem)))
+        problem = printable(", ".join(filter(None, (error.context, error.problem))))
         raise InputError(f"{where}: is not YAML: {problem}") from error
     except ReaderError as error:
         line, column = (
@@ -61,7 +65,7 @@ def to_plain(node: yaml.Node) -> Any:
 def _shown(node: yaml.Node | None) -> str:
     if node is None:
         return "nothing"
-    return "a list" if isinstance(node, yaml.SequenceNode) else repr(node.value[:60])
+    return "a list" if isinstance(node, yaml.SequenceNode) else repr(node.value[:_LONGEST_SHOWN])
 
 
 class _Loader(yaml.SafeLoader):
@@ -70,14 +74,17 @@ class _Loader(yaml.SafeLoader):
     def __init__(self, text: str, source: str) -> None:
         super().__init__(text)
         self._source = source
-        self._nesting = 0
+        self._nesting = self._nodes = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = cast("Any", super()).peek_event()
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             self._refuse(event.start_mark, "anchors and aliases are not allowed")
         if event.tag is not None:
-            self._refuse(event.start_mark, f"tags are not allowed; got {event.tag}")
+            self._refuse(event.start_mark, f"tags are not allowed; got {printable(event.tag[:_LONGEST_SHOWN])}")
+        if self._nodes == MAX_NODES:
+            self._refuse(event.start_mark, f"must not hold more than {MAX_NODES:,} keys, values and items")
+        self._nodes += 1
         if self._nesting == MAX_NESTING:
             self._refuse(event.start_mark, f"must not nest deeper than {MAX_NESTING} levels")
         self._nesting += isinstance(event, yaml.CollectionStartEvent)
@@ -104,7 +111,7 @@ class _Loader(yaml.SafeLoader):
                 self._refuse(key.start_mark, "merge keys are not allowed")
             if key.value in seen:
                 first = place(self._source, seen[key.value])
-                self._refuse(key.start_mark, f"{key.value!r} stands twice, first at {first}")
+                self._refuse(key.start_mark, f"{key.value[:_LONGEST_SHOWN]!r} stands twice, first at {first}")
             seen[key.value] = key.start_mark
         return node
 

@@ -42,27 +42,33 @@ class Setup:
         }
 
 
-def refuse_changes(stored: Terms, now: Terms) -> None:
-    """Let a study go on only with the terms that it was started with.
+Changes = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+"""Terms that differ, by name: what was, and what is now."""
 
-    Raises:
-        InputError: the terms differ; the message lists what was, and what is now.
-    """
-    changes = [_change(key, stored.get(key, []), now.get(key, [])) for key in {**stored, **now}]
-    said = "; ".join(change for change in changes if change)
-    if said:
-        raise InputError(
+
+class OtherTerms(InputError):
+    """A study was started with other terms than those it is to go on with; `changes` are the differences."""
+
+    def __init__(self, changes: Changes) -> None:
+        """Made of the differences."""
+        said = "; ".join(_change(name, *both) for name, both in changes.items())
+        super().__init__(
             f"this study was started with other terms, and its trials could not be compared: {said}. "
             "Go on with the old terms, or start a study under another name"
         )
+        self.changes = changes
 
 
-def _change(key: str, old: Sequence[str], new: Sequence[str]) -> str:
-    """The difference in one term, in words; empty if there is none."""
-    if list(old) == list(new):
-        return ""
+def changes_of(stored: Terms, now: Terms) -> Changes:
+    """The terms that are not what they were, in their order."""
+    both = {name: (list(stored.get(name, ())), list(now.get(name, ()))) for name in {**stored, **now}}
+    return {name: (old, new) for name, (old, new) in both.items() if old != new}
+
+
+def _change(name: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """The difference in one term, in words."""
     gone = [text for text in old if text not in new]
     added = [text for text in new if text not in old]
     if not gone and not added:
-        return f"{key}: the same in another order"
-    return f"{key}: was {', '.join(gone) or 'without these'}, is now {', '.join(added) or 'without these'}"
+        return f"{name}: the same in another order"
+    return f"{name}: was {', '.join(gone) or 'without these'}, is now {', '.join(added) or 'without these'}"

@@ -11,3 +11,6 @@ os.environ.setdefault("DO_NOT_TRACK", "1")
 # No test is timed: on a busy machine an example takes as long as it takes.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# A server that tests may ask for.
+pytest_plugins = ["postgres"]

@@ -51,7 +51,7 @@ def compile_catalogue(request: CatalogueRequest) -> FoundKernels:
 
     A kernel that is given half zeros is there if it is there on other data.
     """
-    use_device(request.target, "graph")
+    use_device(request.target, "graph", request.device_id)
     asked = [Signature.parse(text) for text in request.kernels]
     together = _Together([recipe_for(kernel) for kernel in asked])
     works = _works(compile_kernels(together, (), request.folder))
@@ -66,7 +66,7 @@ def compile_workload(request: WorkloadKernelsRequest) -> FoundKernels:
         InputError: the workload or the policy is wrong.
         RuntimeError, TypeError, ValueError: MindSpore cannot compile the step.
     """
-    use_device(request.target, "graph")
+    use_device(request.target, "graph", request.device_id)
     workload = load_workload(request.workload, request.search_path)
     step = prepare(workload, parse_policy(request.policy), seed=0).step
     return FoundKernels(works=_works(compile_kernels(step, as_tensors(workload.sample_batch()), request.folder)))
@@ -75,7 +75,7 @@ def compile_workload(request: WorkloadKernelsRequest) -> FoundKernels:
 def time_kernels(request: TimingRequest) -> TimedKernels:
     """Time the kernels one after the other, until the budget is spent; what fails is left out with its reason."""
     deadline = time.monotonic() + request.budget_s
-    use_device(request.target, "graph")
+    use_device(request.target, "graph", request.device_id)
     clock = Clock(time_now(request.target))
     step_s = call_s(_CALL, clock, _ENOUGH_S)
     seconds: dict[str, float] = {}

@@ -34,7 +34,7 @@ def run_step(request: StepRequest) -> StepValues:
     """
     dump = request.folder / "values"
     dump_everything(dump, inputs=True)
-    use_device(request.target, "graph")
+    use_device(request.target, "graph", request.device_id)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, parse_policy(request.policy).replace(mode="graph"), request.seed)
     without_dropout(prepared.network)
@@ -52,7 +52,7 @@ def run_reach(request: ReachRequest) -> Reached:
         InputError: the policy does not fit the network, or the workload is wrong.
     """
     policy = parse_policy(request.policy)
-    use_device(request.target, policy.mode)
+    use_device(request.target, policy.mode, request.device_id)
     workload = load_workload(request.workload, request.search_path)
     prepared = prepare(workload, policy, request.seed)
     for batch in itertools.islice(workload.batches(request.seed), request.steps):

@@ -1,6 +1,5 @@
 """Reads and writes device files: the table that comes with halfwise, and rows of the user's own over it."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +9,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...policies.document import read_document
-from ...policies.errors import HalfwiseError, InputError
+from ...policies.plain_file import read_text
+from ...policies.whole_file import write_text
 from .devices import Device, DeviceFigures
 
 SCHEMA = "halfwise/devices/1"
@@ -42,19 +42,13 @@ def save_devices(rows: Mapping[str, DeviceFigures], file: Path) -> None:
     """Write rows as a device file, aside and then renamed: a reader sees all of it or what was there.
 
     Raises:
-        HalfwiseError: the file can't be written.
+        NotWritten: the file can't be written.
     """
     document = {
         "schema": SCHEMA,
         "devices": {name: row.model_dump(exclude_none=True, exclude_defaults=True) for name, row in rows.items()},
     }
-    aside = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        aside.write_text(_yaml(document), encoding="utf-8")
-        os.replace(aside, file)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise HalfwiseError(f"{file}: cannot be written: {error.strerror}") from error
+    write_text(file, _yaml(document))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -72,10 +66,4 @@ def _yaml(document: Mapping[str, Any]) -> str:
 
 
 def _read(file: Path) -> Mapping[str, DeviceFigures]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: is not UTF-8 text (byte {error.start})") from error
-    return read_document(text, str(file), DeviceFile).devices
+    return read_document(read_text(file), str(file), DeviceFile).devices

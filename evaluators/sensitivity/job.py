@@ -30,7 +30,7 @@ def run_sensitivity(request: SensitivityRequest) -> Sensitivity:
     dump = request.folder / "values"
     try:
         dump_everything(dump, collected_steps(request.steps), inputs=True)
-        use_device(request.target, "graph")
+        use_device(request.target, "graph", request.device_id)
         workload = load_workload(request.workload, request.search_path)
         policy = Policy(default="float32", loss_scaling=request.loss_scaling)
         prepared = prepare(workload, policy, request.seed)

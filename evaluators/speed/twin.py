@@ -35,7 +35,7 @@ class _Side:
 
     def __init__(self, request: TwinRequest, policy: str) -> None:
         asked = parse_policy(policy)
-        use_device(request.target, asked.mode)
+        use_device(request.target, asked.mode, request.device_id)
         workload = load_workload(request.workload, request.search_path)
         self.step: TrainStep = prepare(workload, asked, request.seed).step
         self.batches: Iterator[Batch] = workload.batches(request.seed)

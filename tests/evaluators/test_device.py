@@ -1,12 +1,15 @@
 """What reaches MindSpore when a device is named; the accelerators are contracts, since none is here to run on."""
 
+import inspect
 from pathlib import Path
 
 import mindspore as ms
 import pytest
+from finished_study import evaluator_for
 
 from halfwise.evaluators import device
 from halfwise.evaluators.device_facts import CONVOLUTION_FIX, DeviceFacts, learn_device
+from halfwise.policies import BUILTIN
 from halfwise.policies.errors import HalfwiseError, InputError
 
 
@@ -14,8 +17,9 @@ from halfwise.policies.errors import HalfwiseError, InputError
 def calls(monkeypatch) -> list[tuple]:
     """What is asked of MindSpore, in order; nothing is done."""
     made: list[tuple] = []
-    monkeypatch.setattr(ms, "set_device", lambda target: made.append(("device", target)))
+    monkeypatch.setattr(ms, "set_device", lambda target, number: made.append(("device", target, number)))
     monkeypatch.setattr(ms, "set_context", lambda mode: made.append(("mode", mode)))
+    monkeypatch.setenv(device.COMPILE_CACHE_VARIABLE, "1")
     return made
 
 
@@ -24,7 +28,40 @@ def calls(monkeypatch) -> list[tuple]:
 def test_device_and_mode_reach_mindspore_once(calls, target, mode, constant):
     """The device is set first, by MindSpore's own name, then the mode."""
     device.use_device(target, mode)
-    assert calls == [("device", target), ("mode", constant)]
+    assert calls == [("device", target, None), ("mode", constant)]
+
+
+def test_a_device_is_named_by_its_number(calls):
+    """Of several accelerators the one that was asked for is set."""
+    device.use_device("Ascend", "graph", 3)
+    assert calls[0] == ("device", "Ascend", 3)
+
+
+def test_mindspore_takes_a_device_by_its_number():
+    """What is called is there: the device's kind, then its number, None for the first."""
+    assert list(inspect.signature(ms.set_device).parameters) == ["device_target", "device_id"]
+
+
+def test_a_number_of_a_device_is_refused_on_a_cpu(tmp_path):
+    """A CPU has no numbers, and nothing is trained under a wrong one."""
+    with pytest.raises(InputError, match="device 1 was asked for, but training runs on the CPU here"):
+        learn_device("CPU", tmp_path, 1)
+
+
+@pytest.mark.full
+def test_the_compile_cache_of_a_users_environment_is_not_used(monkeypatch, tmp_path):
+    """With the cache on, a policy would get the graph of another one, and there would be no graph to prove."""
+    monkeypatch.setenv(device.COMPILE_CACHE_VARIABLE, "1")
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path / "cache"))
+    found = [
+        evaluator_for("tiny_workloads:make_overflowing").evaluate(BUILTIN[name], name, tmp_path / name)
+        for name in ("O0", "O3")
+    ]
+    assert [(each.status, each.cause) for each in found] == [
+        ("trained", None),
+        ("infeasible", "non-finite at step 0"),
+    ]
+    assert not (tmp_path / "cache").exists()
 
 
 def test_an_unknown_device_is_refused_before_mindspore_is_asked(calls):
@@ -37,7 +74,7 @@ def test_an_unknown_device_is_refused_before_mindspore_is_asked(calls):
 def test_mindspores_refusal_is_quoted(monkeypatch):
     """When MindSpore has no such device, its first line is quoted."""
 
-    def refuse(target: str) -> None:
+    def refuse(target: str, number: int | None) -> None:
         raise RuntimeError(f"no {target}\nmore")
 
     monkeypatch.setattr(ms, "set_device", refuse)

@@ -61,7 +61,7 @@ def test_without_its_state_a_trial_starts_over_and_comes_to_the_same(
 
 
 def test_a_saved_state_is_plain_data(make_evaluator: MakeEvaluator, tmp_path: Path) -> None:
-    """The file holds arrays only: nothing has to be unpickled to read it, and another file is refused."""
+    """The file holds arrays only: nothing has to be unpickled to read it; another or a torn file is refused."""
     evaluator = make_evaluator("make_tiny", steps=10, keep_state=True)
     policy = parse_policy("O3")
     first = evaluator.evaluate(policy, None, tmp_path)
@@ -73,6 +73,9 @@ def test_a_saved_state_is_plain_data(make_evaluator: MakeEvaluator, tmp_path: Pa
     assert refused.status == "failed"
     assert "cannot go on from the training saved in" in (refused.message or "")
     assert "allow_pickle=False" in (refused.message or "")
+    (tmp_path / END_FILE).write_bytes((tmp_path / END_FILE).read_bytes()[:-30])
+    refused = replace(evaluator, steps=20).go_on(policy, tmp_path, first)
+    assert "cannot go on from the training saved in" in (refused.message or "")
 
 
 def test_what_fails_later_is_found_out_by_going_on(make_evaluator: MakeEvaluator, tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def test_the_shortlist_is_confirmed_on_the_device(place: Path):
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{place}/home/mlflow.db")
-    study = json.loads((place / "home" / "first" / "study.json").read_text())
-    tags = client.get_run(study["tracking_run"]).data.tags
+    run = client.get_run(json.loads((place / "home" / "first" / "tracking.json").read_text())["run"])
+    tags = run.data.tags
     assert "trial 1" in tags["halfwise.confirmed_on.CPU"]
-    runs = client.search_runs([client.get_run(study["tracking_run"]).info.experiment_id])
+    runs = client.search_runs([run.info.experiment_id])
     metrics = next(run.data.metrics for run in runs if run.data.tags.get("halfwise.trial") == "001")
     assert metrics["confirmed_on_CPU_speed_ratio"] == pytest.approx(policy["comparison"]["cpu"]["median"])
 

@@ -138,13 +138,13 @@ def test_searching_again_goes_on_where_it_stood(searched):
     folder, _ = searched
     study = folder / "home" / "small"
     before = {file: file.stat().st_mtime_ns for file in study.glob("trials/*/outcome.json")}
-    run_id = json.loads((study / "study.json").read_text())["tracking_run"]
+    run_id = json.loads((study / "tracking.json").read_text())["run"]
     result = halfwise("search", str(folder / "small.yaml"), "--home", str(folder / "home"), "--trials", "10")
     assert result.returncode == 0, result.stderr
     after = {file: file.stat().st_mtime_ns for file in study.glob("trials/*/outcome.json")}
     assert len(after) == 10
     assert {file: time for file, time in after.items() if file in before} == before
-    assert json.loads((study / "study.json").read_text())["tracking_run"] == run_id
+    assert json.loads((study / "tracking.json").read_text())["run"] == run_id
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ class Raising(NoTracker):
 
 file = Path(sys.argv[1])
 launch = Launch(load_experiment(file, {}), "odd", file.parent, Home(file.parent / "home"), "halfwise search")
-run_search(launch, Raising(), None, Lines(print))
+run_search(launch, Raising(), Lines(print))
 """
 
 

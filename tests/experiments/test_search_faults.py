@@ -1,7 +1,6 @@
-"""A search that is interrupted, or whose MLflow server is not there, and one against a real server."""
+"""A search that is interrupted, or that runs out of disk."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -9,10 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from mlflow import MlflowClient
+from small_disk import fill, read_only, small_disk
 
-from halfwise.experiments.home import Home
-from halfwise.experiments.ui import Address, free_address, ui_command
 from halfwise.policies import load_policy
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -31,90 +28,119 @@ def write_experiment(folder: Path, trials: int) -> Path:
     return file
 
 
+def started(tmp_path: Path, file: Path, home: Path) -> subprocess.Popen[str]:
+    """A search of an experiment, without MLflow."""
+    command = [PROGRAM, "search", str(file), "--home", str(home), "--no-mlflow"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+
+
+def outcomes(study: Path) -> dict[Path, bytes]:
+    """What the finished trials wrote."""
+    return {file: file.read_bytes() for file in study.glob("trials/*/outcome.json")}
+
+
+def await_outcomes(study: Path, least: int) -> dict[Path, bytes]:
+    """The outcomes once there are so many, three minutes at most."""
+    deadline = time.monotonic() + 180
+    while len(outcomes(study)) < least and time.monotonic() < deadline:
+        time.sleep(0.05)
+    found = outcomes(study)
+    assert len(found) >= least
+    return found
+
+
 @pytest.mark.full
-def test_an_interrupted_search_keeps_what_it_found(tmp_path):
-    """After SIGINT the finished trials, the front and the best policy are there; the same command goes on."""
-    file = write_experiment(tmp_path, trials=7)
-    command = [PROGRAM, "search", str(file), "--home", str(tmp_path / "home"), "--no-mlflow"]
-    study = tmp_path / "home" / "tiny"
-    search = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    deadline = time.monotonic() + 120
-    while len(list(study.glob("trials/*/outcome.json"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    search.send_signal(signal.SIGINT)
+@pytest.mark.parametrize(
+    ("signals", "code", "words"),
+    [
+        ([signal.SIGINT], 130, "stopped by Ctrl-C"),
+        ([signal.SIGTERM, signal.SIGTERM], 143, "stopped by SIGTERM"),
+        ([signal.SIGHUP], 129, "stopped by SIGHUP: its terminal was closed"),
+    ],
+)
+def test_a_stopped_search_keeps_what_it_found(tmp_path, signals, code, words):
+    """The finished trials, the front and the best policy are there, and the same command goes on."""
+    file, study = write_experiment(tmp_path, trials=5), tmp_path / "home" / "tiny"
+    search = started(tmp_path, file, tmp_path / "home")
+    await_outcomes(study, 2)
+    for number in signals:
+        search.send_signal(number)
+        time.sleep(0.05)
+    _, stderr = search.communicate(timeout=60)
+    assert search.returncode == code
+    assert f"halfwise: {words}; everything that finished is kept: start the same command again to go on" in stderr
+    assert "Traceback" not in stderr
+    found = outcomes(study)
+    assert load_policy(study / "best-policy.yaml").results["study"] == "tiny"
+    again = started(tmp_path, file, tmp_path / "home")
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert found.items() <= outcomes(study).items()
+    assert len(outcomes(study)) == 5
+    assert (study / "front.csv").read_text().count("\n") == 6
+
+
+@pytest.mark.full
+def test_a_search_whose_disk_fills_up(tmp_path):
+    """It ends with the reason; all that finished can be read, nothing is half written, and it goes on later."""
+    with small_disk(tmp_path / "disk", 16 << 20) as disk:
+        file, study = write_experiment(tmp_path, trials=5), disk / "home" / "tiny"
+        search = started(tmp_path, file, disk / "home")
+        await_outcomes(study, 2)
+        filler = fill(disk)
+        while search.poll() is None:
+            fill(disk)
+            time.sleep(0.02)
+        _, stderr = search.communicate()
+        assert search.returncode == 1
+        assert "no space" in stderr.lower()
+        assert "everything that finished is kept: start the same command again to go on" in stderr
+        assert "Traceback" not in stderr
+        found = outcomes(study)
+        assert {json.loads(text)["status"] for text in found.values()} <= {"trained", "infeasible"}
+        assert list(study.rglob(".*.part*")) == []
+        filler.unlink()
+        again = started(tmp_path, file, disk / "home")
+        _, stderr = again.communicate(timeout=120)
+        assert again.returncode == 0, stderr
+        assert found.items() <= outcomes(study).items()
+        assert len(outcomes(study)) == 5
+
+
+@pytest.mark.full
+def test_a_search_whose_folder_becomes_read_only(tmp_path):
+    """It ends with the reason, and goes on once the folder can be written to again."""
+    file, study = write_experiment(tmp_path, trials=5), tmp_path / "home" / "tiny"
+    search = started(tmp_path, file, tmp_path / "home")
+    found = await_outcomes(study, 2)
+    with read_only(study):
+        _, stderr = search.communicate(timeout=60)
+    assert search.returncode == 1
+    assert "read-only" in stderr.lower()
+    assert "everything that finished is kept: start the same command again to go on" in stderr
+    assert "Traceback" not in stderr
+    assert found.items() <= outcomes(study).items()
+    again = started(tmp_path, file, tmp_path / "home")
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert found.items() <= outcomes(study).items()
+    assert len(outcomes(study)) == 5
+
+
+@pytest.mark.full
+def test_a_search_whose_folder_is_deleted(tmp_path):
+    """It ends with one clear error, and does not make half of the folder anew."""
+    file, study = write_experiment(tmp_path, trials=5), tmp_path / "home" / "tiny"
+    search = started(tmp_path, file, tmp_path / "home")
+    await_outcomes(study, 2)
+    study.rename(tmp_path / "moved")
     _, stderr = search.communicate(timeout=60)
     assert search.returncode == 1
-    assert "stopped by Ctrl-C" in stderr
-    found = {file: file.read_bytes() for file in study.glob("trials/*/outcome.json")}
-    assert len(found) >= 2
-    assert load_policy(study / "best-policy.yaml").results["study"] == "tiny"
-    assert subprocess.run(command, capture_output=True, cwd=tmp_path, check=True).returncode == 0
-    assert {file: file.read_bytes() for file in found} == found
-    assert (study / "front.csv").read_text().count("\n") >= 8
-
-
-@pytest.mark.full
-def test_a_search_goes_on_without_its_mlflow_server(tmp_path):
-    """When nothing answers at the tracking URI, one line says so and the study is complete on disk."""
-    file = write_experiment(tmp_path, trials=5)
-    uri = "http://127.0.0.1:9"
-    result = subprocess.run(
-        [PROGRAM, "search", str(file), "--home", str(tmp_path / "home"), "--tracking-uri", uri],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    assert uri in result.stdout
-    assert "The search goes on without it" in result.stdout
-    assert len(list((tmp_path / "home" / "tiny" / "trials").glob("*/outcome.json"))) == 5
-
-
-@pytest.mark.full
-def test_a_search_against_a_real_server(tmp_path):
-    """With --tracking-uri, parent, children and artifacts arrive at the server."""
-    home = Home(tmp_path / "server")
-    home.prepare()
-    address = free_address(Address(port=0))
-    environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"}
-    server = subprocess.Popen(
-        ui_command(home, address),
-        env=environment,
-        cwd=tmp_path,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        uri = f"http://{address.host}:{address.port}"
-        file = write_experiment(tmp_path, trials=5)
-        wait_for(uri)
-        command = [PROGRAM, "search", str(file), "--home", str(tmp_path / "home"), "--tracking-uri", uri]
-        subprocess.run(command, capture_output=True, cwd=tmp_path, check=True)
-        study = json.loads((tmp_path / "home" / "tiny" / "study.json").read_text())
-        client = MlflowClient(uri)
-        parent = client.get_run(study["tracking_run"])
-        children = client.search_runs(
-            [parent.info.experiment_id], f"tags.`mlflow.parentRunId` = '{parent.info.run_id}'"
-        )
-        assert parent.info.status == "FINISHED"
-        assert len(children) == 5
-        assert "best-policy.yaml" in {artifact.path for artifact in client.list_artifacts(parent.info.run_id)}
-    finally:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
-
-
-def wait_for(uri: str) -> None:
-    """Until the server answers, a minute at most."""
-    from urllib.error import URLError
-    from urllib.request import urlopen
-
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            urlopen(f"{uri}/health", timeout=2)
-            return
-        except (URLError, OSError):
-            time.sleep(0.3)
-    raise AssertionError(f"no MLflow server at {uri} after a minute")
+    assert str(study) in stderr
+    assert "Traceback" not in stderr
+    assert not study.exists()
+    (tmp_path / "moved").rename(study)
+    again = started(tmp_path, file, tmp_path / "home")
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert len(outcomes(study)) == 5

@@ -2,7 +2,8 @@ import dataclasses
 import json
 import os
 import sqlite3
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Outcome, Place, StepTime
 from halfwise.experiments import tracking_text
 from halfwise.experiments.cost import Cost
-from halfwise.experiments.home import Home
+from halfwise.experiments.home import Home, StudyFolder
 from halfwise.experiments.records import StudyInfo, StudySummary, TrialRecord
-from halfwise.experiments.tracking import ForgivingTracker, NoTracker, TrackingError
+from halfwise.experiments.study_file import StudyFile
+from halfwise.experiments.tracking import TrackingError
 from halfwise.experiments.tracking_fields import LONGEST_PARAM, LONGEST_TAG, shortened, trial_metrics
-from halfwise.experiments.tracking_mlflow import MlflowTracker
+from halfwise.experiments.tracking_mlflow import MlflowCopy
 from halfwise.policies import BUILTIN, Policy, load_policy, save_policy
 from halfwise.policies.errors import InputError
 from halfwise.search.front import Point
@@ -43,10 +45,43 @@ def client(home: Home) -> MlflowClient:
     return MlflowClient(home.tracking_uri)
 
 
+class Direct:
+    """The copy of one study, each of whose steps is done at once and to its end."""
+
+    def __init__(self, home: Home, study_id: str | None = None) -> None:
+        self.copy = MlflowCopy(home.tracking_uri, home.artifact_root)
+        self.study_id = study_id or uuid.uuid4().hex
+
+    def begin(self, info: StudyInfo, resume: str | None = None) -> str:
+        """Open the study's run and set it running; gives its id."""
+        study = StudyFile(info=info, study_id=self.study_id)
+        calls(self.copy.open(study, StudyFolder(info.folder), resume))
+        calls(self.copy.running())
+        assert self.copy.run is not None
+        return self.copy.run
+
+    def log_trial(self, record: TrialRecord) -> int:
+        """Write a trial."""
+        return calls(self.copy.write(record))
+
+    def finish(self, summary: StudySummary) -> int:
+        """Write what the study came to."""
+        return calls(self.copy.conclude(summary, None))
+
+    def fail(self, message: str) -> None:
+        """Write that an error ended the search before there was any trial."""
+        calls(self.copy.conclude(StudySummary((), (), None, None, "nothing was tried"), message))
+
+
+def calls(steps: Iterator[None]) -> int:
+    """How many answers of the store it took."""
+    return sum(1 for _ in steps)
+
+
 @pytest.fixture
-def tracker(home: Home) -> MlflowTracker:
-    """A tracker on the shared store."""
-    return MlflowTracker(home.tracking_uri, home.artifact_root)
+def tracker(home: Home) -> Direct:
+    """A study's copy in the shared store."""
+    return Direct(home)
 
 
 def _info(name: str = "digits-001", **changes: Any) -> StudyInfo:
@@ -122,12 +157,12 @@ def _children(client: MlflowClient, parent_id: str) -> list[Run]:
     return list(client.search_runs([experiment], f"tags.mlflow.parentRunId = '{parent_id}'"))
 
 
-def _child(client: MlflowClient, tracker: MlflowTracker, record: TrialRecord) -> Run:
+def _child(client: MlflowClient, tracker: Direct, record: TrialRecord) -> Run:
     (child,) = _children(client, _begun_with(tracker, record))
     return child
 
 
-def _begun_with(tracker: MlflowTracker, *records: TrialRecord) -> str:
+def _begun_with(tracker: Direct, *records: TrialRecord) -> str:
     parent_id = tracker.begin(_info())
     for record in records:
         tracker.log_trial(record)
@@ -142,7 +177,7 @@ def _history(client: MlflowClient, run: Run, key: str) -> list[tuple[int, float]
     return sorted((point.step, point.value) for point in client.get_metric_history(run.info.run_id, key))
 
 
-def test_parent_run_says_what_is_searched(client: MlflowClient, tracker: MlflowTracker):
+def test_parent_run_says_what_is_searched(client: MlflowClient, tracker: Direct):
     """The study is a running parent run in its workload's experiment, with params, tags and a description."""
     run = client.get_run(tracker.begin(_info()))
     assert client.get_experiment(run.info.experiment_id).name == "halfwise/digits-resnet"
@@ -163,7 +198,7 @@ def test_parent_run_says_what_is_searched(client: MlflowClient, tracker: MlflowT
     assert "The search is running." in run.data.tags["mlflow.note.content"]
 
 
-def test_trained_trial_is_a_finished_child(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_trained_trial_is_a_finished_child(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """A trial that trained has its figures, tags and a title that sorts by number."""
     run = _child(client, tracker, _record(tmp_path))
     assert (run.info.run_name, run.info.status) == ("002 O2", "FINISHED")
@@ -185,6 +220,7 @@ def test_trained_trial_is_a_finished_child(client: MlflowClient, tracker: Mlflow
         "loss_scale": 32768.0,
     }
     expected = {
+        "halfwise.study_id": tracker.study_id,
         "halfwise.kind": "trial",
         "halfwise.study": "digits-001",
         "halfwise.trial": "002",
@@ -195,19 +231,21 @@ def test_trained_trial_is_a_finished_child(client: MlflowClient, tracker: Mlflow
         "halfwise.mindspore_version": "2.10.0",
         "halfwise.speed": "measured on CPU",
     }
-    assert {key: value for key, value in run.data.tags.items() if key.startswith("halfwise.")} == expected
+    ours = {key: value for key, value in run.data.tags.items() if key.startswith("halfwise.")}
+    assert len(ours.pop("halfwise.copied")) == 16
+    assert ours == expected
     assert run.data.params["mode"] == "graph"
     assert run.data.params["policy"] == str(BUILTIN["O2"])
 
 
-def test_loss_and_loss_scale_are_there_by_step(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_loss_and_loss_scale_are_there_by_step(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """The curves are stored with the training step that each value belongs to."""
     run = _child(client, tracker, _record(tmp_path))
     assert _history(client, run, "loss") == [(0, 2.5), (1, 1.5), (2, 0.5)]
     assert _history(client, run, "loss_scale") == [(0, 65536.0), (1, 32768.0), (2, 32768.0)]
 
 
-def test_curves_longer_than_a_batch_arrive_whole(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_curves_longer_than_a_batch_arrive_whole(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """MLflow takes 1,000 values a call; a longer trial is written in several."""
     steps = 1200
     record = _record(tmp_path, losses=tuple(map(float, range(steps))), loss_scales=(1.0,) * steps)
@@ -216,7 +254,7 @@ def test_curves_longer_than_a_batch_arrive_whole(client: MlflowClient, tracker: 
     assert len(_history(client, run, "loss_scale")) == steps
 
 
-def test_non_finite_values_become_tags(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_non_finite_values_become_tags(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """Case 38: what is NaN, infinite or missing is no metric; tags say what happened and where."""
     run = _child(client, tracker, _record(tmp_path, name=None, **NON_FINITE))
     assert (run.info.run_name, run.info.status) == (f"002 {BUILTIN['O2'].digest}", "KILLED")
@@ -242,7 +280,7 @@ def test_values_that_slipped_through_are_not_logged():
     assert logged["loss", 1] == 1.0
 
 
-def test_crashed_trial_is_a_failed_child(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_crashed_trial_is_a_failed_child(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """A trial that did not run to its end is FAILED, with its cause; absent files are no error."""
     record = _record(tmp_path, status="failed", cause="out of memory", losses=(), loss_scales=(), quality=None)
     (record.folder / "output.log").unlink()
@@ -252,9 +290,7 @@ def test_crashed_trial_is_a_failed_child(client: MlflowClient, tracker: MlflowTr
     assert {file.path for file in client.list_artifacts(run.info.run_id)} == {"policy.yaml", "outcome.json"}
 
 
-def test_policy_of_300_layers_is_whole_in_the_artifact(
-    client: MlflowClient, tracker: MlflowTracker, tmp_path: Path
-):
+def test_policy_of_300_layers_is_whole_in_the_artifact(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """Case 37: the artifact gives the policy back; the param is cut within MLflow's limit and says where."""
     run = _child(client, tracker, _record(tmp_path, name=None, policy=LONG))
     assert load_policy(_download(client, run.info.run_id, "policy.yaml", tmp_path)) == LONG
@@ -272,7 +308,7 @@ def test_shortened_text_fits_and_short_text_is_untouched(value: str, longest: in
     assert short == value or (len(value) > longest and short.endswith("(whole: policy.yaml)"))
 
 
-def test_long_values_stay_within_mlflows_limits(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_long_values_stay_within_mlflows_limits(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """A very long cause or command is cut by us, with a note, and never refused."""
     record = _record(tmp_path, **{**NON_FINITE, "cause": "x" * 20000})
     parent = tracker.begin(_info(command="y" * 20000))
@@ -305,7 +341,7 @@ def _summary(folder: Path, **changes: Any) -> StudySummary:
 
 
 def test_finished_study_has_front_best_policy_and_description(
-    client: MlflowClient, tracker: MlflowTracker, tmp_path: Path
+    client: MlflowClient, tracker: Direct, tmp_path: Path
 ):
     """The parent ends FINISHED with the front as table and picture, the best policy and how to use it."""
     run_id = tracker.begin(_info())
@@ -358,9 +394,7 @@ def test_finished_study_has_front_best_policy_and_description(
     assert "halfwise search digits.yaml --home '/a b'" in note
 
 
-def test_every_child_has_what_it_lost_when_the_study_ends(
-    client: MlflowClient, tracker: MlflowTracker, tmp_path: Path
-):
+def test_every_child_has_what_it_lost_when_the_study_ends(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """At the end each trial's run gets its difference to float32, with its interval, and if it is confirmed."""
     (tmp_path / "trials").mkdir()
     trials = [_record(tmp_path / "trials", 0, "O0"), _record(tmp_path / "trials", 2, "O2")]
@@ -375,7 +409,7 @@ def test_every_child_has_what_it_lost_when_the_study_ends(
     assert "halfwise.confirmed" not in runs["000 O0"].tags
 
 
-def test_study_without_a_choice_says_why(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_study_without_a_choice_says_why(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """Where nothing trained there is no best policy, and the description says why."""
     run_id = tracker.begin(_info())
     nothing = _summary(tmp_path, front=(), baseline=None, best=None, best_policy=None, reason="none trains")
@@ -386,7 +420,7 @@ def test_study_without_a_choice_says_why(client: MlflowClient, tracker: MlflowTr
     assert "best-policy.yaml" not in {file.path for file in client.list_artifacts(run_id)}
 
 
-def test_study_that_raised_is_failed(client: MlflowClient, tracker: MlflowTracker):
+def test_study_that_raised_is_failed(client: MlflowClient, tracker: Direct):
     """A search that ended in an error leaves a FAILED parent with the reason, shown as text."""
     run_id = tracker.begin(_info())
     tracker.fail("no layer <script>alert(1)</script>")
@@ -396,24 +430,25 @@ def test_study_that_raised_is_failed(client: MlflowClient, tracker: MlflowTracke
     assert note.startswith(r"**The search ended early:** no layer &lt;script&gt;alert\(1\)&lt;/script&gt;")
 
 
+@pytest.mark.parametrize("is_known", [True, False])
 def test_resumed_study_goes_on_in_its_run(
-    home: Home, client: MlflowClient, tracker: MlflowTracker, tmp_path: Path
+    home: Home, client: MlflowClient, tracker: Direct, tmp_path: Path, is_known: bool
 ):
-    """A second process goes on in the same run; trials that are there are not written twice."""
+    """A second process goes on in the same run, known or not; trials that are there are not written twice."""
     first, second = _record(tmp_path, 0, "O0"), _record(tmp_path, 1, "O1")
     run_id = _begun_with(tracker, first)
     tracker.fail("interrupted")
-    again = MlflowTracker(home.tracking_uri, home.artifact_root)
-    assert again.begin(_info(), resume=run_id) == run_id
+    again = Direct(home, tracker.study_id)
+    assert again.begin(_info(), resume=run_id if is_known else None) == run_id
     assert client.get_run(run_id).info.status == "RUNNING"
-    again.log_trial(first)
-    again.log_trial(second)
+    assert again.log_trial(first) == 0
+    assert again.log_trial(second) > 0
     names = sorted(str(run.info.run_name) for run in _children(client, run_id))
     assert names == ["000 O0", "001 O1"]
 
 
 def test_trial_that_was_written_in_part_is_completed(
-    home: Home, client: MlflowClient, tracker: MlflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, client: MlflowClient, tracker: Direct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """A trial whose writing broke off is completed later, in its own run and without doubled points."""
     record = _record(tmp_path)
@@ -426,7 +461,7 @@ def test_trial_that_was_written_in_part_is_completed(
         patch.setattr(MlflowClient, "log_artifact", full)
         with pytest.raises(TrackingError, match="could not take down trial 2: No space left on device"):
             tracker.log_trial(record)
-    again = MlflowTracker(home.tracking_uri, home.artifact_root)
+    again = Direct(home, tracker.study_id)
     again.begin(_info(), resume=run_id)
     again.log_trial(record)
     (run,) = _children(client, run_id)
@@ -434,16 +469,62 @@ def test_trial_that_was_written_in_part_is_completed(
     assert _history(client, run, "loss") == [(0, 2.5), (1, 1.5), (2, 0.5)]
 
 
-def test_unknown_run_to_resume_gives_a_new_one(client: MlflowClient, tracker: MlflowTracker):
-    """A store that does not have the run, or has it in its bin, gets a new one."""
-    unknown = "0" * 32
-    fresh = tracker.begin(_info(), resume=unknown)
-    assert fresh != unknown
-    client.delete_run(fresh)
-    assert tracker.begin(_info(), resume=fresh) != fresh
+def test_deleted_run_gives_a_new_one_with_the_same_trials(client: MlflowClient, tracker: Direct, tmp_path: Path):
+    """A parent run in the bin gets a successor, which the trials that are still there belong to."""
+    record = _record(tmp_path)
+    first = _begun_with(tracker, record)
+    client.delete_run(first)
+    second = tracker.begin(_info(), resume=first)
+    assert second != first
+    tracker.log_trial(record)
+    (run,) = _children(client, second)
+    assert run.info.run_name == "002 O2"
+    assert _children(client, first) == []
+    assert tracker.begin(_info(), resume="0" * 32) == second
 
 
-def test_deleted_experiment_says_how_to_restore_it(client: MlflowClient, tracker: MlflowTracker):
+def test_run_in_a_renamed_experiment_is_found(client: MlflowClient, tracker: Direct):
+    """Whoever renames the experiment keeps the study's run there."""
+    run_id = tracker.begin(_info(workload="to be renamed"))
+    client.rename_experiment(client.get_run(run_id).info.experiment_id, "mine")
+    assert tracker.begin(_info(workload="to be renamed"), resume=run_id) == run_id
+
+
+def test_runs_made_twice_are_one_again(client: MlflowClient, tracker: Direct, tmp_path: Path):
+    """Where an answer came too late and a run was made twice, the complete one stays."""
+    record = _record(tmp_path)
+    parent = _begun_with(tracker, record)
+    (complete,) = _children(client, parent)
+    tags = {key: value for key, value in complete.data.tags.items() if key != "halfwise.copied"}
+    for run in (complete, client.get_run(parent)):
+        twin = {key: value for key, value in run.data.tags.items() if key in tags and key != "mlflow.runName"}
+        client.create_run(run.info.experiment_id, tags=twin, run_name="twin")
+    assert len(_children(client, parent)) == 2
+    assert tracker.begin(_info(), resume=parent) == parent
+    assert [run.info.run_id for run in _children(client, parent)] == [complete.info.run_id]
+    ours = f"tags.`halfwise.study_id` = '{tracker.study_id}'"
+    assert len(client.search_runs([complete.info.experiment_id], ours)) == 2
+    assert tracker.log_trial(record) == 0
+
+
+def test_what_is_there_is_not_written_again(client: MlflowClient, tracker: Direct, tmp_path: Path):
+    """Whoever brings a study twice makes no call the second time, and sees no run, point or tag change."""
+    records = [_record(tmp_path, 0, "O0"), _record(tmp_path, 2, "O2")]
+    parent = _begun_with(tracker, *records)
+    summary = _summary(tmp_path)
+    assert tracker.finish(summary) > 0
+    before = {run.info.run_id: run.to_dictionary() for run in [client.get_run(parent), *_children(client, parent)]}
+    again = MlflowCopy(tracker.copy.uri, tmp_path)
+    calls(
+        again.open(StudyFile(info=_info(), study_id=tracker.study_id), StudyFolder(Path("/a b/digits-001")), None)
+    )
+    assert [calls(again.write(record)) for record in records] == [0, 0]
+    assert calls(again.conclude(summary, None)) == 0
+    after = {run.info.run_id: run.to_dictionary() for run in [client.get_run(parent), *_children(client, parent)]}
+    assert after == before
+
+
+def test_deleted_experiment_says_how_to_restore_it(client: MlflowClient, tracker: Direct):
     """A deleted experiment is not written to; the message names the command that restores it."""
     run = client.get_run(tracker.begin(_info(workload="gone")))
     client.delete_experiment(run.info.experiment_id)
@@ -452,18 +533,27 @@ def test_deleted_experiment_says_how_to_restore_it(client: MlflowClient, tracker
         tracker.begin(_info(workload="gone"))
 
 
-def test_no_global_state_is_left(tracker: MlflowTracker):
-    """Neither the environment nor MLflow's active run or tracking URI is changed by tracking."""
+def test_no_global_state_is_left(tracker: Direct):
+    """Neither the environment nor MLflow's active run, tracking URI or defaults are changed by tracking."""
     import mlflow
+    from mlflow.environment_variables import MLFLOW_HTTP_REQUEST_MAX_RETRIES as RETRIES
 
-    before, uri = dict(os.environ), mlflow.get_tracking_uri()
+    before, uri, default = dict(os.environ), mlflow.get_tracking_uri(), RETRIES.get()
     tracker.begin(_info())
     assert dict(os.environ) == before
     assert mlflow.get_tracking_uri() == uri
     assert mlflow.active_run() is None
+    assert RETRIES.get() == default != 0
 
 
-def test_nothing_is_printed(tracker: MlflowTracker, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_environment_is_the_same_during_calls(tracker: Direct):
+    """While the store is asked, nothing is in the environment that a process started meanwhile would inherit."""
+    before = dict(os.environ)
+    steps = tracker.copy.open(StudyFile(info=_info()), StudyFolder(Path("/a b/digits-001")), None)
+    assert [dict(os.environ) == before for _ in steps] == [True] * 3
+
+
+def test_nothing_is_printed(tracker: Direct, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     """Tracking leaves the terminal to the progress bar."""
     tracker.begin(_info())
     tracker.finish(_summary(tmp_path))
@@ -473,9 +563,9 @@ def test_nothing_is_printed(tracker: MlflowTracker, tmp_path: Path, capfd: pytes
 def test_server_that_is_not_there_is_one_line_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A refused connection is one line with the address and no password, and what the user set is kept."""
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    tracker = MlflowTracker("http://me:secret@127.0.0.1:9", tmp_path)
+    copy = MlflowCopy("http://me:secret@127.0.0.1:9", tmp_path)
     with pytest.raises(TrackingError) as caught:
-        tracker.begin(_info())
+        calls(copy.open(StudyFile(info=_info()), StudyFolder(tmp_path), None))
     message = str(caught.value)
     assert message.startswith("MLflow at http://127.0.0.1:9 could not open the study's run: ")
     assert "\n" not in message
@@ -487,12 +577,12 @@ def test_server_that_is_not_there_is_one_line_soon(tmp_path: Path, monkeypatch: 
 def test_store_that_cannot_be_opened_is_said_at_once(tmp_path: Path, break_store: Callable[[Path], Any]):
     """A sqlite file that is a folder, or no database, is an error at once instead of after 100 seconds."""
     break_store(tmp_path / "mlflow.db")
-    tracker = MlflowTracker(f"sqlite:///{tmp_path}/mlflow.db", tmp_path)
+    copy = MlflowCopy(f"sqlite:///{tmp_path}/mlflow.db", tmp_path)
     with pytest.raises(TrackingError, match=r"could not open the study's run: (unable to open|file is not)"):
-        tracker.begin(_info())
+        calls(copy.open(StudyFile(info=_info()), StudyFolder(tmp_path), None))
 
 
-def test_locked_store_is_said(home: Home, tracker: MlflowTracker, monkeypatch: pytest.MonkeyPatch):
+def test_locked_store_is_said(home: Home, tracker: Direct, monkeypatch: pytest.MonkeyPatch):
     """Case 35: a store that another program keeps locked is an error after a bounded wait."""
     monkeypatch.setattr("halfwise.experiments.tracking_store._LOCK_WAIT_S", 0.1)
     with sqlite3.connect(home.store_file) as other:
@@ -507,31 +597,7 @@ def test_locked_store_is_said(home: Home, tracker: MlflowTracker, monkeypatch: p
 def test_uri_that_mlflow_does_not_take_is_refused(uri: str, tmp_path: Path):
     """A folder or an unknown scheme is refused with the kinds that are allowed."""
     with pytest.raises(InputError, match="must be a server"):
-        MlflowTracker(uri, tmp_path)
-
-
-def test_forgiving_tracker_turns_errors_into_warnings(tmp_path: Path):
-    """Case 36: a tracker that fails costs warnings, not the search."""
-
-    class Broken(NoTracker):
-        def begin(self, info: StudyInfo, resume: str | None = None) -> str | None:
-            raise TrackingError("MLflow is away.")
-
-    class Flaky(NoTracker):
-        def log_trial(self, record: TrialRecord) -> None:
-            raise TrackingError("MLflow is full.")
-
-    warnings: list[str] = []
-    broken = ForgivingTracker(Broken(), warnings.append)
-    assert broken.begin(_info(), resume="kept") == "kept"
-    broken.log_trial(_record(tmp_path, 0))
-    broken.finish(_summary(tmp_path))
-    assert warnings == ["MLflow is away. The search goes on without it."]
-    flaky = ForgivingTracker(Flaky(), warnings.append)
-    assert flaky.begin(_info()) is None
-    for number in (1, 2):
-        flaky.log_trial(_record(tmp_path, number))
-    assert warnings[1:] == ["MLflow is full.", "MLflow is full."]
+        MlflowCopy(uri, tmp_path)
 
 
 @given(st.text())
@@ -549,7 +615,7 @@ def test_nothing_ends_a_code_block_early(value: str):
     assert fence not in value
 
 
-def test_longer_training_is_added_to_the_trials_run(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_longer_training_is_added_to_the_trials_run(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """A trial that was trained on has its newest figures, one whole curve without doubles, and how it ended."""
     record = _record(tmp_path, quality_by_steps={3: 0.96})
     parent_id = _begun_with(tracker, record)
@@ -557,19 +623,21 @@ def test_longer_training_is_added_to_the_trials_run(client: MlflowClient, tracke
     by_steps = {3: 0.96, 5: 0.98}
     longer = _outcome(record.policy, quality=0.98, quality_by_steps=by_steps, **changes)
     write_json(longer, record.folder / "outcome.json")
-    tracker.log_longer(dataclasses.replace(record, outcome=longer))
+    tracker.log_trial(dataclasses.replace(record, outcome=longer))
     (run,) = _children(client, parent_id)
     assert run.data.metrics["quality"] == 0.98
     assert _history(client, run, "loss") == [(0, 2.5), (1, 1.5), (2, 0.5), (3, 0.4), (4, 0.3)]
     broken = NON_FINITE | {"losses": (2.5, 1.5, 0.5, 0.4, 0.3, None), "quality_by_steps": by_steps}
-    tracker.log_longer(dataclasses.replace(record, outcome=_outcome(record.policy, **broken)))
+    ended = _outcome(record.policy, **broken)
+    write_json(ended, record.folder / "outcome.json")
+    tracker.log_trial(dataclasses.replace(record, outcome=ended))
     (run,) = _children(client, parent_id)
     assert run.data.tags["halfwise.status"] == "infeasible"
     assert run.data.tags["halfwise.cause"] == "non-finite at step 0"
     assert len(_history(client, run, "loss")) == 5
 
 
-def test_a_finished_study_says_what_it_cost(client: MlflowClient, tracker: MlflowTracker, tmp_path: Path):
+def test_a_finished_study_says_what_it_cost(client: MlflowClient, tracker: Direct, tmp_path: Path):
     """Training steps, seconds and full-training equivalents are metrics of the study, its bounds are params."""
     parent_id = tracker.begin(_info(budget={"full_runs": "2", "rungs": "80, 240"}))
     cost = Cost(full_steps=1600, steps=2400, time_s=93.5, ended="all 30 trials were made (trials)")

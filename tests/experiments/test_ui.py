@@ -1,4 +1,5 @@
 import http.client
+import ipaddress
 import os
 import signal
 import socket
@@ -7,12 +8,16 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
+from finished_study import study_info
 from mlflow import MlflowClient
 
-from halfwise.experiments.home import Home
-from halfwise.experiments.records import StudyInfo
-from halfwise.experiments.tracking_mlflow import MlflowTracker
+from halfwise.evaluators.json_file import write_json
+from halfwise.experiments.home import Home, StudyFolder
+from halfwise.experiments.study_file import StudyFile
+from halfwise.experiments.sync import sync_study
+from halfwise.experiments.tracking_mlflow import MlflowCopy
 from halfwise.experiments.ui import Address, free_address, run_ui, ui_command
 from halfwise.policies.errors import HalfwiseError, InputError
 
@@ -84,28 +89,14 @@ def _is_free(url: str) -> bool:
     return False
 
 
-def _tracked_through(url: str) -> str:
-    """The status of a study that was written to the server and then failed."""
-    info = StudyInfo(
-        name="served",
-        workload="digits",
-        command="halfwise search",
-        folder=Path("/studies/served"),
-        device="CPU",
-        versions={},
-        metric="accuracy",
-        direction="maximize",
-        tolerance=0.005,
-        sampler="tpe",
-        seed=0,
-        trials_planned=1,
-        speed_label="measured on CPU",
-    )
-    tracker = MlflowTracker(url, Path("/not-used"))
-    unknown = "0" * 32
-    run_id = tracker.begin(info, resume=unknown)
-    tracker.fail("stopped")
-    return MlflowClient(url).get_run(run_id).info.status
+def _tracked_through(url: str, folder: StudyFolder) -> str:
+    """The status of a study that was broken off, and was then brought to the server."""
+    folder.create()
+    write_json(StudyFile(info=study_info(folder)), folder.study_file)
+    copy = MlflowCopy(url, Path("/not-used"))
+    sync_study(folder, copy)
+    assert copy.run is not None
+    return MlflowClient(url).get_run(copy.run).info.status
 
 
 @pytest.mark.full
@@ -130,12 +121,52 @@ def test_runs_and_artifacts_are_there_from_another_folder(tmp_path: Path, sign: 
         status, body = _get(url, f"/api/2.0/mlflow/runs/get?run_id={run_id}")
         assert status == 200
         assert b"digits-001" in body
-        assert _tracked_through(url) == "FAILED"
+        assert _tracked_through(url, home.study_folder("served")) == "FAILED"
         os.kill(process.pid, sign)
         assert process.wait(30) == 0
     time.sleep(0.2)
     assert _is_free(url)
     assert list(elsewhere.iterdir()) == []
+
+
+def _own_address() -> str | None:
+    """An address of this machine that others reach it by, if it has one; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        return probe.getsockname()[0]
+
+
+@pytest.mark.full
+def test_pages_are_served_to_this_machine_only(tmp_path: Path):
+    """No process of the server listens beyond loopback, and a page that claims another host's name is refused."""
+    home = Home(tmp_path)
+    home.prepare()
+    MlflowClient(home.tracking_uri).create_experiment("digits", home.artifact_root.as_uri())
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVE, str(home.path)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        host, port = url.removeprefix("http://").split(":")
+        family = psutil.Process(process.pid).children(recursive=True)
+        sockets = [each for member in family for each in member.net_connections("inet")]
+        listening = {each.laddr for each in sockets if each.status == psutil.CONN_LISTEN}
+        assert (host, int(port)) in listening
+        assert all(ipaddress.ip_address(address.ip).is_loopback for address in listening)
+        if (own := _own_address()) is not None:
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection((own, int(port)), timeout=5)
+        connection = http.client.HTTPConnection(host, int(port), timeout=30)
+        connection.request(
+            "GET", "/api/2.0/mlflow/experiments/get?experiment_id=0", headers={"Host": "evil.example"}
+        )
+        assert connection.getresponse().status == http.client.FORBIDDEN
+        connection.close()
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(30) == 0
 
 
 @pytest.mark.full

@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from halfwise.policies import InputError, JsonMapping, Policy, parse_policy, read_document
+from halfwise.policies.yaml_nodes import MAX_NODES
 
 
 def message(text: str) -> str:
@@ -195,3 +196,48 @@ def test_any_model_can_be_read() -> None:
         "w:1:20: parts[1].size: is required",
         "w:1:21: parts[1].siz: unknown key; allowed here: size; did you mean 'size'?",
     ]
+
+
+def test_of_very_many_problems_fifty_are_shown() -> None:
+    """A file that is wrong all over is answered with fifty lines and the number of the others."""
+    names = ", ".join(f"nn.Layer{number}: float16" for number in range(300))
+    lines = message(f"layers: {{{names}}}").splitlines()
+    assert len(lines) == 51
+    assert lines[0].startswith(
+        "p.yaml:1:10: layers.nn.Layer0: must name a layer class of mindspore.nn; got 'nn.Layer0'"
+    )
+    assert lines[-1] == "p.yaml: and 250 more problems"
+
+
+def test_near_misses_are_looked_up_for_what_is_shown_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look-up takes milliseconds: thousands of wrong names cost no more of them than fifty."""
+    looked_up: list[str] = []
+    monkeypatch.setattr("halfwise.policies.problems.hint", lambda word, _: looked_up.append(word) or "")
+    monkeypatch.setattr("halfwise.policies.near_miss.hint", lambda word, _: looked_up.append(word) or "")
+    message("ops: {white_list: [" + ", ".join(f"Mat{number}" for number in range(300)) + "]}")
+    message("\n".join(f"key{number}: 1" for number in range(300)))
+    assert looked_up == [f"Mat{number}" for number in range(50)] + [f"key{number}" for number in range(50)]
+
+
+def test_a_document_is_bounded_in_nodes() -> None:
+    """The reader stops at the first key, value or item beyond its limit, wherever that stands."""
+    items = "1," * MAX_NODES
+    at = len("results: {a: [") + 2 * (MAX_NODES - 5) + 1
+    assert message(f"results: {{a: [{items}]}}") == (
+        f"p.yaml:1:{at}: must not hold more than 100,000 keys, values and items"
+    )
+
+
+def test_long_and_wild_words_are_shortened() -> None:
+    """A key or value of any length takes one short line, without control characters."""
+    for text in (
+        f"default: {'x' * 10**5}",
+        f"{'k' * 10**3}: 1",
+        f"layers: {{nn.{'X' * 900}: float16}}",
+        f"layers: {{{'y' * 900}: z}}",
+        f"'{'k' * 900}': 1\n'{'k' * 900}': 1",
+        "a: !<%1b[2J> x",
+        "a: !<tag:x,2000:" + "y" * 900 + "> x",
+    ):
+        assert len(message(text)) < 600
+        assert message(text).isprintable()

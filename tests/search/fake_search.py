@@ -1,13 +1,17 @@
 """A small space and a made-up outcome for every policy, which the tests of search/ share."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from halfwise.policies import BUILTIN, DynamicLossScaling, Policy
-from halfwise.search.advisors import SamplerAdvisor
+from halfwise.search.advisors import Advisor, SamplerAdvisor
+from halfwise.search.journal import open_journal
+from halfwise.search.lease import Owner
 from halfwise.search.space import LayerGroup, SearchSpace
-from halfwise.search.study import Proposal, Search
+from halfwise.search.study import Search
+from halfwise.search.told import Proposal
 
 LEVELS = tuple((name, BUILTIN[name]) for name in ("O0", "O1", "O2", "O3", "auto"))
 
@@ -24,17 +28,31 @@ def small_space(layers: int = 4, ops: tuple[str, ...] = ("MatMul", "Softmax")) -
     )
 
 
+def dead_owner() -> Owner:
+    """An owner whose process is over: its number is this one's by now."""
+    owner = Owner.here()
+    return replace(owner, started=owner.started - 1)
+
+
 def start(folder: Path, sampler: str = "random", seed: int = 0, **changes: Any) -> Search:
     """A study in a folder; reopened if it is there."""
-    terms = {"quality_direction": "maximize", "fixed": LEVELS[:1], **changes}
-    advisor = SamplerAdvisor(sampler, terms.pop("space", small_space()), seed)
-    return Search.create(folder / "journal.log", advisor, **terms)
+    advisor = SamplerAdvisor(sampler, changes.pop("space", small_space()), seed)
+    return open_study(folder, advisor, **{"fixed": LEVELS[:1], **changes})
 
 
-def asked(search: Search) -> Proposal:
+def open_study(folder: Path, advisor: Advisor, fixed: Any = (), **changes: Any) -> Search:
+    """A study in a folder as if each process before this one had been killed: what they ran is given up."""
+    terms = {"quality_direction": "maximize", "owner": dead_owner(), **changes}
+    search = Search.create(open_journal(folder / "journal.log"), "", advisor, fixed=fixed, **terms)
+    for proposal in search.abandoned():
+        search.give_up(proposal.number)
+    return search
+
+
+def asked(search: Search, limit: int | None = None) -> Proposal:
     """The next proposal of a search that has one."""
-    proposal = search.ask()
-    assert proposal is not None
+    proposal = search.ask(limit)
+    assert isinstance(proposal, Proposal)
     return proposal
 
 
@@ -45,14 +63,19 @@ def figures(policy: Policy) -> tuple[float, float]:
     return (0.9 if policy.layers.get("body.0") == "float16" else 1.0) - 0.01 * noise, 100.0 + 10 * low
 
 
+def tell(search: Search, proposal: Proposal) -> None:
+    """Tell what a policy comes to; those with float16 in body.1 do not train."""
+    if proposal.policy.layers.get("body.1") == "float16":
+        search.tell_infeasible(proposal.number, "non-finite at step 0")
+    else:
+        search.tell(proposal.number, *figures(proposal.policy))
+
+
 def run(search: Search, trials: int) -> list[Proposal]:
-    """Ask and tell, one at a time; policies with float16 in body.1 do not train."""
+    """Ask and tell, one at a time."""
     proposals = []
     for _ in range(trials):
         proposal = asked(search)
         proposals.append(proposal)
-        if proposal.policy.layers.get("body.1") == "float16":
-            search.tell_infeasible(proposal.number, "non-finite at step 0")
-        else:
-            search.tell(proposal.number, *figures(proposal.policy))
+        tell(search, proposal)
     return proposals

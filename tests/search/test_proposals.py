@@ -7,7 +7,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 from halfwise.search.samplers import SAMPLERS
-from halfwise.search.study import Proposal
+from halfwise.search.told import Proposal
 
 from .fake_search import LEVELS, asked, figures, run, small_space, start
 
@@ -87,6 +87,6 @@ def test_stand_in_values_decide_nothing(tmp_path: Path, sampler: str, monkeypatc
     for stand_ins in ((0.0, 0.0), (1e9, 1e9)):
         folder = tmp_path / str(stand_ins[0])
         folder.mkdir()
-        monkeypatch.setattr("halfwise.search.study._STAND_INS", stand_ins)
+        monkeypatch.setattr("halfwise.search.closing._STAND_INS", stand_ins)
         texts.append([str(p.policy) for p in run(start(folder, sampler), 30)])
     assert texts[0] == texts[1]

@@ -10,14 +10,15 @@ from halfwise.search.propose.prior import Prior
 from halfwise.search.proposers import PROPOSERS, Knowledge, make_proposer
 from halfwise.search.site_space import SiteGroup, SiteSpace
 from halfwise.search.study import Search
+from halfwise.search.told import Proposal
 
-from .fake_search import asked
+from .fake_search import asked, open_study
 
 NAMES = ("a", "b", "c")
 
 
-def open_search(folder: Path, name: str = "ladder") -> Search:
-    """A study of three sites, of which b is best left in float32."""
+def site_advisor(name: str = "ladder") -> SiteAdvisor:
+    """A searcher over three sites, of which b is best left in float32."""
     space = SiteSpace(
         tuple(SiteGroup(site, (site,), None, ("MatMul",), ("float32", "float16")) for site in NAMES),
         "float16",
@@ -26,8 +27,12 @@ def open_search(folder: Path, name: str = "ladder") -> Search:
     )
     costs = CostModel(1.0, tuple(Site(site, ("float32", "float16"), (1.0, 0.2)) for site in NAMES))
     known = Knowledge(costs, 0.01, 0.05, Prior({}))
-    advisor = SiteAdvisor(name, make_proposer(name, known, seed=1), space, known, seed=1)
-    return Search.create(folder / "journal.log", advisor, "maximize", ())
+    return SiteAdvisor(name, make_proposer(name, known, seed=1), space, known, seed=1)
+
+
+def open_search(folder: Path, name: str = "ladder") -> Search:
+    """A study of these sites."""
+    return open_study(folder, site_advisor(name))
 
 
 def low_sites(policy) -> set[str]:
@@ -49,6 +54,7 @@ def test_the_quality_lost_is_what_a_proposer_learns_from(tmp_path: Path) -> None
     search = open_search(tmp_path, "exhaustive")
     seen = []
     while (proposal := search.ask()) is not None:
+        assert isinstance(proposal, Proposal)
         seen.append(low_sites(proposal.policy))
         search.tell(proposal.number, 0.9, 100.0, quality_lost=0.1)
     assert len(seen) == 7, "eight policies less float32"

@@ -19,10 +19,12 @@ from halfwise.experiments.site_prices import SitePrices, site_prices
 from halfwise.experiments.study_file import StudyFile
 from halfwise.policies import BUILTIN, DynamicLossScaling, Policy, save_policy
 from halfwise.search.advisors import SiteAdvisor
+from halfwise.search.journal import open_journal
 from halfwise.search.propose.prior import Prior
 from halfwise.search.proposers import Knowledge, make_proposer
 from halfwise.search.site_space import SiteGroup, SiteSpace
-from halfwise.search.study import Proposal, Search
+from halfwise.search.study import Search
+from halfwise.search.told import Proposal
 
 NOISE, QUALITY, ALLOWED = 0.001, 0.9, 0.01
 SCALING = DynamicLossScaling()
@@ -78,7 +80,8 @@ class SiteStudy:
         self.space = space_of(self.layers)
         self.info = study_info(folder, name=folder.name, sampler="ladder")
         advisor = SiteAdvisor("ladder", make_proposer("ladder", self.known, 1), self.space, self.known, 1)
-        self.search = Search.create(folder.journal_file, advisor, "maximize", [("O0", BUILTIN["O0"])])
+        storage = open_journal(folder.journal_file)
+        self.search = Search.create(storage, "", advisor, "maximize", [("O0", BUILTIN["O0"])])
         keep_sites(KnownSites.of(advisor, survey_of(self.layers, **survey), ROW, QUALITY), folder)
         save_op_tables({SCALING.label: chain_table(self.layers)}, folder.float32_ops_file)
         write_json(StudyFile(info=self.info), folder.study_file)
@@ -87,7 +90,7 @@ class SiteStudy:
     def try_policies(self, trials: int) -> list[Proposal]:
         """The next proposals, told; fewer where nothing is left."""
         proposals = []
-        while len(proposals) < trials and (proposal := self.search.ask()) is not None:
+        while len(proposals) < trials and isinstance(proposal := self.search.ask(), Proposal):
             self._tell(proposal)
             proposals.append(proposal)
         return proposals

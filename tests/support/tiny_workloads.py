@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -295,13 +293,8 @@ def _exhaust() -> None:
 
 
 def _shout() -> None:
-    for _ in range(400):
+    for _ in range(2000):
         os.write(1, b"all work and no play " * 2500)
-
-
-def _leave_children() -> None:
-    for _ in range(5):
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)  # left-behind-by-halfwise-test"])
 
 
 def _diverge(factor: float) -> Callable[[], Workload]:
@@ -350,10 +343,5 @@ def make_exhausted() -> Workload:
 
 
 def make_loud() -> Workload:
-    """Prints 20 MB."""
+    """Prints 105 MB."""
     return Misbehaving(_shout)
-
-
-def make_parent() -> Workload:
-    """Starts processes that outlive it."""
-    return Misbehaving(_leave_children)
