@@ -1,8 +1,8 @@
 """Runs one job in one fresh process and turns whatever happens to it into a value.
 
 MindSpore's precision state leaks between trainings of one process, so no process trains twice. A forkserver
-that has imported mindspore and the trial's own modules, and touched nothing else, starts each in some 20 ms (a
-new interpreter takes over a second), under a watcher of its own; the caller's process never runs a MindSpore op.
+that has imported mindspore and the trial's own modules, and touched nothing else, starts each under a watcher of
+its own in less than a tenth of a second (a new interpreter takes over one); the caller never runs a MindSpore op.
 """
 
 import contextlib

@@ -102,7 +102,7 @@ def _quiet(*names: str) -> Iterator[None]:
 
 
 def _network_words(error: BaseException | None) -> str | None:
-    """What the network said, such as "Connection refused", from below the layers that wrap it in their own words."""
+    """What the network said, such as "Connection refused", below the layers that put it in their own words."""
     while error is not None:
         if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
             return error.strerror or str(error)

@@ -90,7 +90,11 @@ class Asking:
         # Held first: a trial with a proposal of this process's that it does not hold is taken for abandoned.
         self.leases.held[number] = Held(part, trial.number)
         known = {"number": number, "digest": policy.digest, "policy": str(policy), **facts}
-        trial.set_user_attr(PROPOSAL, {**known, OWNER: self.leases.owner.stored()})
+        try:
+            trial.set_user_attr(PROPOSAL, {**known, OWNER: self.leases.owner.stored()})
+        except UpdateFinishedTrialError:
+            del self.leases.held[number]
+            raise
         return Proposal(number, facts["name"], policy, trial.user_attrs.get(CHOICES, {}))
 
 

@@ -9,7 +9,17 @@ from ..policies.errors import HalfwiseError
 from .closing import close, drop_unproposed, give_up
 from .lease import LeaseLost, Owner, Watch
 from .parts import Part, Parts
-from .told import BEAT, OWNER, PROPOSAL, STATUS, Proposal, is_running, owner_of, proposal_of
+from .told import (
+    BEAT,
+    OWNER,
+    PROPOSAL,
+    STATUS,
+    Proposal,
+    is_interrupted,
+    is_running,
+    owner_of,
+    proposal_of,
+)
 from .turns import Turns
 
 
@@ -50,7 +60,7 @@ class Leases:
     def beat(self) -> tuple[int, ...]:
         """Renew what this process holds, and look at the others'; gives the numbers that were lost."""
         self.turns.beat()
-        lost = [number for number, held in tuple(self.held.items()) if not self._renew(number, held)]
+        lost = [number for number, held in tuple(self.held.items()) if not self._renew(held)]
         for part, trial in self.running():
             self._gone(part, trial)
         return tuple(lost)
@@ -87,13 +97,13 @@ class Leases:
         give_up(*self._place(number))
         self.held.pop(number, None)
 
-    def _renew(self, number: int, held: Held) -> bool:
-        """Whether the lease could be renewed; a trial that is told in the meantime is not lost."""
+    def _renew(self, held: Held) -> bool:
+        """Whether the lease holds; that of a trial which is being told in this moment does."""
         held.beats += 1
         try:
             held.part.storage.set_trial_user_attr(held.part.trial_id(held.place), BEAT, held.beats)
         except UpdateFinishedTrialError:
-            return number not in self.held
+            return not is_interrupted(held.part.latest(held.place))
         return True
 
     def _gone(self, part: Part, trial: FrozenTrial) -> bool:

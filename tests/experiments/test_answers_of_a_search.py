@@ -94,10 +94,10 @@ def test_the_shortlist_is_confirmed_on_the_device(place: Path):
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{place}/home/mlflow.db")
-    run = client.get_run(json.loads((place / "home" / "first" / "tracking.json").read_text())["run"])
-    tags = run.data.tags
+    parent = client.get_run(json.loads((place / "home" / "first" / "tracking.json").read_text())["run"])
+    tags = parent.data.tags
     assert "trial 1" in tags["halfwise.confirmed_on.CPU"]
-    runs = client.search_runs([run.info.experiment_id])
+    runs = client.search_runs([parent.info.experiment_id])
     metrics = next(run.data.metrics for run in runs if run.data.tags.get("halfwise.trial") == "001")
     assert metrics["confirmed_on_CPU_speed_ratio"] == pytest.approx(policy["comparison"]["cpu"]["median"])
 

@@ -158,6 +158,7 @@ def test_server_that_is_never_there_costs_five_seconds_at_most(store: Home, tmp_
     tracker = at_once(url, lines)
     search = Search(Home(tmp_path), tracker)
     search.try_levels(0, 1, 2)
+    until(lambda: bool(lines))
     search.end()
     assert 0 < tracker.lost_s <= 5
     cause, command = "could not open the study's run: Connection refused", f"`halfwise sync s --home {tmp_path}`"

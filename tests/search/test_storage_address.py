@@ -85,7 +85,7 @@ def shown(url: str) -> str:
         address = parse(url)
     except InputError as error:
         return f"{error} {error!r}"
-    said = f'connection to "{url}" failed for {address.reveal()}'
+    said = f'connection to "{address.reveal()}" failed with {address.url and address.url.password}'
     return f"{address} {address!r} {address.hide(said)}"
 
 

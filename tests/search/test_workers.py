@@ -1,10 +1,13 @@
 """Several workers share a study: the same must hold in every storage that they can share."""
 
 import json
+import math
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -16,7 +19,7 @@ from halfwise.search.parts import LEVELS as LEVELS_PART
 from halfwise.search.parts import SAMPLED, part_name
 from halfwise.search.storage import open_storage
 from halfwise.search.study import Search
-from halfwise.search.told import INTERRUPTED, Busy, Proposal
+from halfwise.search.told import GIVEN_UP, INTERRUPTED, Busy, Proposal
 
 from .fake_search import LEVELS, asked, dead_owner, run
 from .places import Place
@@ -201,7 +204,8 @@ def test_a_trial_that_was_just_being_told_is_not_lost(place: Place, monkeypatch:
 
 def test_whoever_dies_while_it_proposes_holds_nobody_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its turn is ended by the next, its half-made trial is dropped, and nothing of it is ever seen."""
-    dead, alive = place.open(owner=dead_owner(), fixed=()), place.open(fixed=())
+    watch = Watch(expiry_s=math.inf)
+    dead, alive = place.open(owner=dead_owner(), fixed=()), place.open(fixed=(), watch=watch)
     with monkeypatch.context() as patch:
         patch.setattr(optuna.Trial, "set_user_attr", die)
         # A killed process does not end its turn either.
@@ -256,6 +260,77 @@ def test_a_turn_that_was_lost_is_taken_again(place: Place, monkeypatch: pytest.M
     slow.tell(proposal.number, 0.5, 100.0)
     fast.tell(seen[0].number, 0.5, 100.0)
     assert [told.number for told in slow.finished()] == [1, 2]
+
+
+def test_who_asks_while_another_proposes_waits(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one proposes at a time: the next one sees the proposal before it, and its number comes after."""
+    first, second = place.open(fixed=()), place.open(fixed=())
+    found: list[Proposal] = []
+    asks = threading.Thread(target=lambda: found.append(asked(second)))
+    set_user_attr = optuna.Trial.set_user_attr
+
+    def meanwhile(trial: optuna.Trial, key: str, value: object) -> None:
+        monkeypatch.undo()
+        asks.start()
+        asks.join(0.3)
+        set_user_attr(trial, key, value)
+
+    monkeypatch.setattr(optuna.Trial, "set_user_attr", meanwhile)
+    found.insert(0, asked(first))
+    asks.join()
+    assert [proposal.number for proposal in found] == [0, 1]
+    assert found[0].policy != found[1].policy
+
+
+def test_an_interrupted_draw_is_made_again_though_a_later_one_runs(place: Place) -> None:
+    """Each draw has a place and a seed of its own; the place of one that is given up is free again."""
+    first, second = place.open(fixed=()), place.open(fixed=())
+    lost, kept = asked(first), asked(second)
+    second.give_up(lost.number)
+    again, next_one = asked(second), asked(second)
+    assert again.policy == lost.policy
+    assert len({str(each.policy) for each in (lost, kept, next_one)}) == 3
+
+
+def test_a_trial_that_is_given_up_while_it_is_told_counts_for_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Marked between its status and its end, it is interrupted for its owner and for everybody else."""
+    late, other = place.open(fixed=()), place.open(fixed=())
+    asked(late)
+    tell = optuna.Study.tell
+
+    def given_up_first(study: optuna.Study, *told: Any) -> object:
+        monkeypatch.undo()
+        storage = open_storage(place.address)
+        study_id = storage.get_study_id_from_name(part_name(place.prefix, SAMPLED))
+        trial_id = storage.get_trial_id_from_study_id_trial_number(study_id, 0)
+        storage.set_trial_user_attr(trial_id, GIVEN_UP, True)
+        storage.set_trial_state_values(trial_id, optuna.trial.TrialState.FAIL)
+        return tell(study, *told)
+
+    monkeypatch.setattr(optuna.Study, "tell", given_up_first)
+    with pytest.raises(LeaseLost):
+        late.tell(0, 0.5, 100.0)
+    assert [(told.number, told.cause, told.quality) for told in other.finished()] == [(0, INTERRUPTED, None)]
+    assert other.counted() == 0
+
+
+def test_leases_are_renewed_from_another_thread(place: Place) -> None:
+    """A thread that beats without a pause disturbs neither asking nor telling, and takes no lease for lost."""
+    search, over, lost = place.open(), threading.Event(), list[int]()
+
+    def beats() -> None:
+        while not over.is_set():
+            lost.extend(search.beat())
+
+    thread = threading.Thread(target=beats)
+    thread.start()
+    run(search, 12)
+    over.set()
+    thread.join()
+    assert lost == []
+    assert [told.number for told in search.finished()] == list(range(12))
 
 
 def test_the_end_is_known_to_all(place: Place) -> None:
