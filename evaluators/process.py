@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import forkserver
-from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +33,7 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 # Imported once in the forkserver, so that no child pays for it; many workloads load their data with scikit-learn.
 _PRELOADED = ("mindspore", "halfwise.evaluators.trial", "sklearn.datasets")
 _POLL_S = 0.05
+_PAUSES_S = (0.05, 0.5, 2.0)
 # A watcher ends what its job started within milliseconds, unless something hangs in the system.
 _ENDING_S = 10.0
 _LOG, _RESULT = "output.log", "result.json"
@@ -112,7 +112,8 @@ def start_job(job: str, request: Request, result_type: type[ResultT], limits: Li
     aside and renamed, so a killed job leaves no half of it. Should this process be killed, the job ends.
 
     Raises:
-        HalfwiseError: the working folder is gone, or the request's folder cannot be written to.
+        HalfwiseError: the working folder is gone, the request's folder cannot be written to, or no process can be
+            started.
     """
     log, result = request.folder / _LOG, request.folder / _RESULT
     try:
@@ -121,9 +122,7 @@ def start_job(job: str, request: Request, result_type: type[ResultT], limits: Li
             old.unlink(missing_ok=True)
     except OSError as error:
         raise NotWritten(request.folder, error) from error
-    lifeline = Lifeline()
-    watcher = _start((lifeline.far, job, request, log, result))
-    lifeline.far.close()
+    watcher, lifeline = _start(job, request)
     return RunningJob(watcher, lifeline, request, result_type, limits)
 
 
@@ -132,9 +131,24 @@ def run_job(job: str, request: Request, result_type: type[ResultT], limits: Limi
     return start_job(job, request, result_type, limits).result()
 
 
-def _start(arguments: tuple[Connection, str, Request, Path, Path]) -> ForkServerProcess:
+def _start(job: str, request: Request) -> tuple[ForkServerProcess, Lifeline]:
+    for pause_s in _PAUSES_S:
+        lifeline = Lifeline()
+        try:
+            return _start_watcher(lifeline, job, request), lifeline
+        except (EOFError, ConnectionError):
+            # The fork server was killed just then: another one is started, once this one is seen to be over.
+            lifeline.cut()
+            time.sleep(pause_s)
+        finally:
+            lifeline.far.close()
+    raise HalfwiseError("no process can be started: the one that starts them is killed each time")
+
+
+def _start_watcher(lifeline: Lifeline, job: str, request: Request) -> ForkServerProcess:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
+    arguments = (lifeline.far, job, request, request.folder / _LOG, request.folder / _RESULT)
     watcher = context.Process(target=enter, args=arguments, daemon=False)
     try:
         with _without_main_module():

@@ -49,7 +49,9 @@ def main() -> None:
     except Stopped as error:
         code = _report(_in_words(error), error.exit_code)
     except click.exceptions.Abort as error:
-        # What click makes of a KeyboardInterrupt.
+        # What click makes of a KeyboardInterrupt, and of an EOFError, which nobody has asked for.
+        if isinstance(error.__cause__, EOFError):
+            raise error.__cause__ from None
         stopped = error.__cause__ if isinstance(error.__cause__, Stopped) else Stopped(signal.SIGINT)
         code = _report(_in_words(stopped), stopped.exit_code)
     except click.ClickException as error:

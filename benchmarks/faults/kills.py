@@ -22,8 +22,8 @@ WORKERS = 2
 # Between two kills there is at most the time that a search takes from its start to its first trial, as long as
 # that is on this machine: so they hit processes that load, and processes that have a trial under way.
 _LEAST_PAUSE_S = 4.0
-# A study that is over before the last kill is started again with so many trials more.
-_MORE_TRIALS = 10
+# Where so few trials are left before the last kill, the search is started again with so many more.
+_FEW_TRIALS, _MORE_TRIALS = 3, 8
 _WEIGHTS: dict[Role, int] = {"search": 4, "worker": 4, "trial": 3}
 # So many kills hit whoever has just written an outcome: what lies between that and its telling is over in no time.
 _AT_AN_OUTCOME = 0.3
@@ -86,7 +86,7 @@ class Siege:
             if search.pid == self.killed[-1][0]:
                 search.wait()
                 time.sleep(draw.uniform(0, pause_s) / 2)
-                search = self._start()
+                search = self._start_again()
         resumed_s, search = self._kill_all(self._with_a_trial_under_way(search, kills))
         self._await_end(search)
         return self._judged(resumed_s)
@@ -99,10 +99,14 @@ class Siege:
         """The search, started again if it is over."""
         if search.poll() is None:
             return search
-        if search.returncode == 0:
-            self.trials += _MORE_TRIALS
-        else:
+        if search.returncode != 0:
             self.broken.append(f"before kill {number} the search ended by itself: {last_words(self.study.log)}")
+        return self._start_again()
+
+    def _start_again(self) -> subprocess.Popen[bytes]:
+        """With enough trials to make for another kill."""
+        if len(Snapshot.take(self.study.folder).outcomes) + _FEW_TRIALS > self.trials:
+            self.trials += _MORE_TRIALS
         return self._start()
 
     def _with_a_trial_under_way(self, search: subprocess.Popen[bytes], number: int) -> subprocess.Popen[bytes]:

@@ -75,8 +75,8 @@ def test_levels_differ_from_mindspores_as_documented(asked, workload, level):
 )
 def test_auto_is_the_same_table(asked, workload):
     """Under `auto` the whole asked table is MindSpore's, casts and their layers included."""
-    mindspore, halfwise = (sorted(map(str, asked(workload, "auto", by)["ops"])) for by in ("mindspore", "halfwise"))
-    assert mindspore == halfwise
+    theirs, ours = (asked(workload, "auto", by)["ops"] for by in ("mindspore", "halfwise"))
+    assert sorted(map(str, theirs)) == sorted(map(str, ours))
 
 
 def test_levels_are_told_apart(asked):

@@ -49,7 +49,7 @@ def test_whatever_is_written_gives_a_time_or_the_rule(value: object) -> None:
         ("time_limit: 0m", "time_limit: must be a time above 0"),
         ("full_runs: 0", "full_runs: must be greater than 0"),
         ("full_runs: .inf", "full_runs: "),
-        ("patience: 0", "patience: must be greater than 0"),
+        ("patience: 0", "patience: must be greater than or equal to 1"),
         ("rungs: 0", "rungs: must be auto or a whole number from 1 to 6, but got '0'"),
         ("rungs: many", "rungs: must be auto or a whole number from 1 to 6, but got 'many'"),
     ],

@@ -9,34 +9,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfwise.experiments.cli_options import Share
-from halfwise.experiments.experiment_file import Experiment
+from halfwise.experiments.experiment_file import WHERE_AND_WHO, Experiment
 from halfwise.experiments.home import StudyFolder
 from halfwise.experiments.kept_experiment import keep_experiment, kept_experiment
+from halfwise.policies import parse_policy
 from halfwise.policies.errors import InputError
 
+NAMES = st.text(min_size=1, max_size=5).filter(str.isprintable)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "speed": st.sampled_from(["auto", "measured", {"priced": "v100"}]),
     "max_memory": st.none() | st.sampled_from(["16GB", "500MB"]),
     "loss_scaling": st.sampled_from([{"kind": "dynamic", "initial": 1024}, {"kind": "none"}]),
     "precisions": st.none() | st.just(("float32", "float16")),
-    "policies": st.dictionaries(st.text(min_size=1, max_size=5), st.just("{default: float16}"), max_size=2),
+    "policies": st.dictionaries(NAMES, st.sampled_from(["{default: float16}", "mine.yaml"]), max_size=2),
     "tolerance": st.none() | st.floats(0, 0.5),
     "steps": st.none() | st.integers(1, 99),
     "time_limit": st.none() | st.just("20m"),
     "warm_start": st.none() | st.just("first"),
     "seed": st.integers(0, 99),
+    "storage": st.none() | st.just("postgresql://me:secret@host/db"),
+    "workers": st.none() | st.just(3),
+    "devices": st.none() | st.just((0, 1, 2)),
 }
 
 
 @given(fields=st.fixed_dictionaries({}, optional=FIELDS))
 def test_an_experiment_is_kept_as_it_was_launched(tmp_path_factory, fields: dict[str, Any]):
-    """Whatever it says, an experiment is read back from the study's folder equal to the one that was launched."""
+    """Equal to the one that was launched, policies as texts, but for where it is stored and who works on it."""
     folder = StudyFolder(tmp_path_factory.mktemp("study"))
+    (folder.path / "mine.yaml").write_text("schema: halfwise/policy/1\ndefault: float16\n", encoding="utf-8")
     experiment = Experiment(workload="mine:make", **fields)
-    keep_experiment(experiment, Path("/somewhere"), folder)
+    keep_experiment(experiment, folder.path, folder)
+    (folder.path / "mine.yaml").unlink()
     kept = kept_experiment(folder)
-    assert kept.experiment == experiment
-    assert kept.search_path == Path("/somewhere")
+    texts = dict.fromkeys(experiment.policies, str(parse_policy("{default: float16}")))
+    nobody = dict.fromkeys(WHERE_AND_WHO)
+    assert kept.experiment == experiment.model_copy(update={"policies": texts, **nobody})
+    assert kept.search_path == folder.path
+    assert "secret" not in folder.experiment_file.read_text(encoding="utf-8")
 
 
 def test_a_study_without_its_experiment_says_how_to_get_it(tmp_path: Path):

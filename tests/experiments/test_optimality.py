@@ -91,7 +91,7 @@ def test_every_front_shows_the_bound(study: SiteStudy):
     metrics = {metric.key: metric.value for metric in summary_metrics(found)}
     assert metrics["priced_speed_left"] == found.bound.left
     assert metrics["priced_speed_left_by_belief"] == found.bound.left_by_belief
-    assert "46.2% of priced speed is left above trial 4" in closing(study.info, found)
+    assert "46.2% of priced speed is left above trial 4" in closing(study.info, found, None)
     assert load_policy(study.folder.best_policy).results["priced_speed_left"] == pytest.approx(found.bound.left)
 
 

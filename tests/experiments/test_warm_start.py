@@ -15,6 +15,7 @@ from halfwise.experiments.progress import Lines
 from halfwise.experiments.warm_start import Newcomer, warm_started
 from halfwise.policies.errors import InputError
 from halfwise.search.advisors import SiteAdvisor
+from halfwise.search.journal import open_journal
 from halfwise.search.propose.prior import Prior
 from halfwise.search.proposers import Knowledge, make_proposer
 from halfwise.search.site_space import SiteGroup, SiteSpace
@@ -54,7 +55,7 @@ def test_a_warm_search_leaves_out_the_known_hazard_at_once(first: SiteStudy, tmp
     known, _ = started(tmp_path, "abcd")
     second = SiteStudy(StudyFolder(tmp_path / "second"), LOSSES)
     advisor = SiteAdvisor("ladder", make_proposer("ladder", known, 1), second.space, known, 1)
-    second.search = second.search.create(tmp_path / "warm.log", advisor, "maximize", ())
+    second.search = second.search.create(open_journal(tmp_path / "warm.log"), "", advisor, "maximize", ())
     proposals = second.try_policies(3)
     assert all("b" not in second.low(proposal.policy) for proposal in proposals)
     assert {(1, 0, 1, 0)} <= {

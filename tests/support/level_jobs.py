@@ -12,7 +12,7 @@ import pandas as pd
 from mindspore import nn
 
 from halfwise.evaluators.device import use_device
-from halfwise.evaluators.evidence import asked_hash, mark_layers, read_op_table
+from halfwise.evaluators.evidence import mark_layers, read_op_table
 from halfwise.evaluators.graph_dump import dumped_graphs
 from halfwise.evaluators.step import TrainStep
 from halfwise.evaluators.training import as_tensors
@@ -28,8 +28,7 @@ Source = Literal["mindspore", "halfwise"]
 def asked_ops(workload: str, level: str, by: Source) -> dict[str, Any]:
     """The asked stage of a built-in workload's training step under a level, as MindSpore or halfwise sets it.
 
-    `hash` is the table's hash; `ops` has [direction, layer, op, output shape, input precisions, output precision]
-    for each op.
+    `ops` has [direction, layer, op, output shape, input precisions, output precision] for each op.
     """
     use_device("CPU", "graph")
     # MindSpore's O1 writes its new network into the working folder.
@@ -42,7 +41,7 @@ def asked_ops(workload: str, level: str, by: Source) -> dict[str, Any]:
         dump = Path(folder) / "graphs"
         network = _lowered(network, level, by, dump, outline)
         table = _compiled(loaded, network, level, dump, outline)
-        return {"hash": asked_hash(table), "ops": [_op(row) for row in table.to_dict("records")]}
+        return {"ops": [_op(row) for row in table.to_dict("records")]}
 
 
 def _with_absolute_imports(workload: str, folder: Path) -> Workload:
