@@ -26,7 +26,7 @@ from .longer import baseline_of
 from .mirror import Mirror
 from .records import StudyInfo, TrialRecord
 from .side_by_side import SideBySide
-from .study_file import read_record, trained_before
+from .study_file import BASELINE, read_record, trained_before
 
 # How often a process that waits for others looks whether one of them has finished.
 POLL_S = 0.5
@@ -110,9 +110,15 @@ class Attempts:
         return len(self.search.finished()), self.search.in_flight()
 
     def _asked(self, limit: int) -> Proposal | Busy | None:
+        if self._lacks_float32() and (flying := self.search.in_flight()):
+            return Busy(flying)
         proposal = self.search.ask(limit)
         if not isinstance(proposal, Proposal):
             return proposal
+        if proposal.name != BASELINE and self._lacks_float32():
+            # Another process had asked for float32 in the same moment.
+            self.search.give_up(proposal.number)
+            return Busy(self.search.in_flight())
         # Whoever ends the study says so first and then looks for trials in flight.
         if self.search.ended() is not None:
             self.search.give_up(proposal.number)
@@ -123,6 +129,12 @@ class Attempts:
         _put_away(place)
         save_policy(proposal.policy, place / "policy.yaml")
         return proposal
+
+    def _lacks_float32(self) -> bool:
+        """Whether speed is measured and the trial that every other one is held against is not over yet."""
+        if self.timing is None:
+            return False
+        return not any(told.name == BASELINE and not told.interrupted for told in self.search.finished())
 
     def _known(self, proposal: Proposal) -> Outcome | None:
         """The outcome of an earlier trial of the very same policy: it would come out the same again."""
@@ -142,7 +154,8 @@ class Attempts:
         try:
             outcome = self.evaluator.evaluate(proposal.policy, proposal.name, place, trained_before(records))
             if self.timing is not None:
-                outcome = self.timing.timed(outcome, proposal.policy, place, records)
+                known = [*records, *self.arrivals(records)]
+                outcome = self.timing.timed(outcome, proposal.policy, place, known)
             return outcome
         except BaseException:
             # Where even that fails, the lease runs out.

@@ -68,7 +68,7 @@ class ThroughStorage:
     ledger: Path
 
     def publish(self) -> None:
-        """Put every file that a worker starts from into the storage."""
+        """Put every file that others start from into the storage."""
         for file in study_files(self.folder):
             if file.exists():
                 self.search.documents.put(file.name, file.read_bytes())
@@ -106,7 +106,7 @@ def mirror_of(address: StorageAddress, folder: StudyFolder, search: Search, ledg
 
 
 def study_files(folder: StudyFolder) -> tuple[Path, ...]:
-    """The files about the study itself that a worker starts from, whether or not they are there."""
+    """The files about the study itself that others start from, whether or not they are there."""
     return (
         folder.experiment_file,
         folder.study_file,
@@ -116,6 +116,7 @@ def study_files(folder: StudyFolder) -> tuple[Path, ...]:
         folder.sensitivity_file,
         folder.sites_file,
         folder.float32_ops_file,
+        folder.cost_file,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from optuna.storages import BaseStorage
 
-from ..evaluators.json_file import read_json
+from ..evaluators.json_file import read_json, read_value
 from ..policies import Policy
 from ..policies.errors import InputError
 from ..search.advisors import Advisor
@@ -102,7 +102,7 @@ def bring_here(stored: Stored, folder: StudyFolder, display: Display) -> None:
     kept = documents.get(folder.study_file.name)
     if kept is None:
         return
-    there = StudyFile.model_validate_json(kept)
+    there = read_value(StudyFile, kept, f"{folder.study_file.name} in {stored.address}")
     if not folder.study_file.exists():
         display.note(
             f"{stored.address} holds this study, which was led from {there.info.folder} so far: it goes on from "

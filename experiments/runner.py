@@ -135,6 +135,7 @@ def _search(
         stored.keep_history(folder)
         longer.forget(read_records(folder))
         summary = replace(concluded(info, folder, summary), cost=ledger.cost)
+        mirror.level_costs()
     tracker.finish(summary)
     return summary
 

@@ -44,8 +44,8 @@ def study_file_of(folder: StudyFolder, info: StudyInfo) -> StudyFile:
 
 def read_records(folder: StudyFolder) -> list[TrialRecord]:
     """The finished trials in the order of their numbers; a trial without an outcome yet is passed over."""
-    places = sorted(folder.trials.glob("[0-9]*"), key=lambda place: int(place.name))
-    return [read_record(place) for place in places if (place / "outcome.json").exists()]
+    places = {int(place.name): place for place in folder.trials.glob("*") if place.name.isdecimal()}
+    return [read_record(place) for _, place in sorted(places.items()) if (place / "outcome.json").exists()]
 
 
 def read_record(place: Path) -> TrialRecord:

@@ -118,4 +118,4 @@ def speedup(point: Point, baseline: Point | None) -> str:
 
 def _making(info: StudyInfo) -> list[str]:
     versions = ", ".join(f"{escaped(name)} {escaped(version)}" for name, version in sorted(info.versions.items()))
-    return ["### Made by", code_block(info.command, "sh"), f"in `{info.folder}` with {versions}."]
+    return ["### Made by", code_block(info.command, "sh"), f"in {escaped(str(info.folder))} with {versions}."]

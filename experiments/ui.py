@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import IO
 
 from ..policies.errors import HalfwiseError, InputError
@@ -68,7 +67,7 @@ def run_ui(home: Home, address: Address, announce: Callable[[str], None]) -> Non
             f"--home or {HOME_VARIABLE}"
         )
     address = free_address(address)
-    with tempfile.TemporaryFile() as output, _interruptible(), _server(home, address, output) as server:
+    with tempfile.TemporaryFile() as output, _server(home, address, output) as server:
         try:
             _await_answer(server, address, output)
             announce(address.url)
@@ -142,20 +141,6 @@ def _end(server: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             continue
     server.wait()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """SIGTERM ends the pages as Ctrl-C does, instead of leaving the server behind."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _await_answer(server: subprocess.Popen[bytes], address: Address, output: IO[bytes]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts, learn_device
 from ..evaluators.evaluator import Evaluator
-from ..evaluators.json_file import read_json
+from ..evaluators.json_file import read_json, read_value
 from ..evaluators.quiet import NoQuiet, quiet_here
 from ..evaluators.request import DeviceChoice
 from ..policies.errors import InputError
@@ -178,7 +178,8 @@ def _bring(application: Application, folder: StudyFolder, address: StorageAddres
             "search says that trials begin"
         )
     if folder.study_file.exists():
-        here, there = read_json(StudyFile, folder.study_file), StudyFile.model_validate_json(stored)
+        here = read_json(StudyFile, folder.study_file)
+        there = read_value(StudyFile, stored, f"{folder.study_file.name} in {address}")
         if here.study_id != there.study_id:
             raise InputError(
                 f"{folder.path} holds another study of that name than {address}: give this worker another home "

@@ -22,7 +22,7 @@ RATE_TARGET = 4
 def run(folder: Path, say: Say) -> tuple[Figure, ...]:
     """All on this machine, with a PostgreSQL server that is started for it."""
     figures = _besieged(FaultyStudy(folder / "journal", trials=KILLS), KILLS, "journal", say)
-    with running_postgres() as server:
+    with running_postgres(options=()) as server:
         study = FaultyStudy(folder / "postgresql", trials=POSTGRESQL_KILLS, storage=server.url, name="killed")
         figures += _besieged(study, POSTGRESQL_KILLS, "PostgreSQL", say)
         figures += _harvested(folder / "machines", server.url, say)

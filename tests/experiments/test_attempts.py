@@ -3,15 +3,17 @@
 from pathlib import Path
 
 import pytest
-from finished_study import add_trial
+from finished_study import add_trial, evaluator_for
 from shared_studies import attempts_in, dead_owner, folder_in, search_in
 
 from halfwise.experiments.attempts import Attempts
 from halfwise.experiments.home import StudyFolder
 from halfwise.experiments.records import TrialRecord
+from halfwise.experiments.side_by_side import SideBySide
+from halfwise.experiments.speed import Measured
 from halfwise.search.storage_address import StorageAddress
 from halfwise.search.study import Search
-from halfwise.search.told import Proposal
+from halfwise.search.told import Busy, Proposal
 
 
 @pytest.fixture
@@ -120,6 +122,17 @@ def test_nothing_is_begun_once_the_study_has_ended(folder: StudyFolder) -> None:
     assert attempts.next([], 9) is None
     assert attempts.search.in_flight() == 0
     assert attempts.search.counted() == 0
+
+
+def test_where_speed_is_measured_float32_comes_first(folder: StudyFolder) -> None:
+    """Nothing else begins while another process trains it: speeds are held against float32's."""
+    worker, search = open_search(folder), open_search(folder)
+    timing = SideBySide(evaluator_for("tiny_workloads:make_tiny"), Measured("CPU"), budget_s=1.0)
+    attempts = attempts_in(folder, search, timing=timing)
+    assert asked(worker).name == "O0"
+    assert attempts.next([], 9) == Busy(1)
+    assert search.counted() == 1
+    assert not [told for told in search.finished() if told.interrupted]
 
 
 @pytest.mark.full

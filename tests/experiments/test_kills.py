@@ -28,6 +28,7 @@ def assert_nothing_lost(verdict: Verdict) -> None:
     assert verdict.resumed_s <= 60
 
 
+@pytest.mark.timeout(600)
 def test_a_study_survives_a_kill_and_a_power_cut(tmp_path: Path):
     """With one random process killed, and then all at once, the study comes to its end as if nothing had been."""
     verdict = besieged(FaultyStudy(tmp_path, trials=4), kills=2)

@@ -220,6 +220,12 @@ def test_two_machines_share_a_study_through_postgresql(tmp_path: Path, postgres:
     assert not [file for file in files if word.encode() in file.read_bytes()]
     assert word not in printed + far
 
+    third = Scene(tmp_path / "third")
+    taken = ended(third.search("--storage", postgres.url))
+    assert f"holds this study, which was led from {here.folder.path} so far: it goes on from here" in taken
+    assert third.makers() == makers
+    assert f"({TRIALS * 10} training steps)" in taken
+
     late = ended(there.start("worker", "small", HALFWISE_STORAGE=postgres.url))
     assert "0 trials made by" in late
     assert f"the study has ended: all {TRIALS} trials were made (trials)" in late

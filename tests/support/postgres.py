@@ -18,17 +18,19 @@ import sqlalchemy
 from sqlalchemy.exc import OperationalError
 
 USER, PASSWORD, DATABASE = "tester", "s3cr3t-Ünïcode:@/{}%", "studies"
+LOOPBACK_ONLY = ("-c", "listen_addresses=127.0.0.1", "-k", "")
 # No test survives a power cut.
-OPTIONS = ("-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-k", "")
+NO_FSYNC = ("-c", "fsync=off")
 
 
 @dataclass
 class Postgres:
-    """A server; `stop` and `start` may follow each other, on the same port and data."""
+    """A server; `stop` and `start` may follow each other, on the same port and data, with the same options."""
 
     programs: Path
     folder: Path
     port: int
+    options: tuple[str, ...] = NO_FSYNC
     process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
 
     @property
@@ -39,7 +41,8 @@ class Postgres:
 
     def start(self) -> None:
         """Run the server, and wait until it answers."""
-        command = [self.programs / "postgres", "-D", self.folder / "data", "-p", str(self.port), *OPTIONS]
+        where = ("-D", self.folder / "data", "-p", str(self.port))
+        command = [self.programs / "postgres", *where, *LOOPBACK_ONLY, *self.options]
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, cwd=self.folder, user=_user(), group=_group()
@@ -104,14 +107,14 @@ class Postgres:
 
 
 @contextmanager
-def running_postgres() -> Iterator[Postgres]:
-    """A new server with an empty database.
+def running_postgres(options: tuple[str, ...] = NO_FSYNC) -> Iterator[Postgres]:
+    """A new server with an empty database; without options it keeps to the disk what it has confirmed.
 
     The programs are those of the machine, or of the wheel that the development dependencies hold.
     """
     # Apart from pytest's folders, which are closed to the user that the server runs as.
     folder = Path(tempfile.mkdtemp(prefix="halfwise-postgres-"))
-    server = Postgres(_programs(), folder, _free_port())
+    server = Postgres(_programs(), folder, _free_port(), options)
     try:
         server.prepare()
         yield server
