@@ -13,10 +13,10 @@ from .study import FaultyStudy
 
 KILLS, POSTGRESQL_KILLS, SEED = 50, 20, 1
 MACHINES, TRIALS_EACH = 8, 25
-RATE_TRIALS, RATE_PROCESSES = 200, (1, 8)
+RATE_TRIALS, RATE_PROCESSES = 100, (1, 8)
 RESUMED_TARGET_S = 60
-# Eight workers whose trials take two seconds each.
-RATE_TARGET = 4
+# Eight workers whose trials take four seconds each.
+RATE_TARGET = 2
 
 
 def run(folder: Path, say: Say) -> tuple[Figure, ...]:

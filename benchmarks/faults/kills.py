@@ -23,7 +23,7 @@ WORKERS = 2
 # that is on this machine: so they hit processes that load, and processes that have a trial under way.
 _LEAST_PAUSE_S = 4.0
 # Where so few trials are left before the last kill, the search is started again with so many more.
-_FEW_TRIALS, _MORE_TRIALS = 3, 8
+_FEW_TRIALS, _MORE_TRIALS = 2, 5
 _WEIGHTS: dict[Role, int] = {"search": 4, "worker": 4, "trial": 3}
 # So many kills hit whoever has just written an outcome: what lies between that and its telling is over in no time.
 _AT_AN_OUTCOME = 0.3

@@ -31,7 +31,7 @@ def assert_nothing_lost(verdict: Verdict) -> None:
 @pytest.mark.timeout(600)
 def test_a_study_survives_a_kill_and_a_power_cut(tmp_path: Path):
     """With one random process killed, and then all at once, the study comes to its end as if nothing had been."""
-    verdict = besieged(FaultyStudy(tmp_path, trials=4), kills=2)
+    verdict = besieged(FaultyStudy(tmp_path, trials=6), kills=2)
     assert verdict.finished >= 1
     assert_nothing_lost(verdict)
 
