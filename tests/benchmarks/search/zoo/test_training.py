@@ -12,7 +12,7 @@ NOISE = 0.005
 QUICK = {("masked_product", 1), ("positions", 1)}
 CASES = [
     pytest.param(kind, seed, marks=() if (kind, seed) in QUICK else pytest.mark.full)
-    for kind, seed in product(HAZARDS, (1, 2, 3))
+    for kind, seed in product(HAZARDS, (1, 2))
 ]
 
 
@@ -37,8 +37,7 @@ def test_a_hazard_alone_is_what_must_stay_float32(train, kind: str, seed: int):
 # Seven trials: on a busy machine each takes most of a minute.
 @pytest.mark.timeout(900)
 @pytest.mark.full
-@pytest.mark.parametrize("shape", ["residual", "branched", "chain"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("shape", "seed"), [("residual", 1), ("branched", 2), ("chain", 1)])
 def test_a_drawn_network_trains_with_its_hazards_in_float32_and_not_without(train, shape, seed: int):
     """20 groups with 4 hazards: all low but the hazards loses nothing, all low does, and so does each hazard."""
     plan = plan_zoo(seed, 20, 4, shape)

@@ -60,7 +60,7 @@ def test_generated_networks(mode, examples):
 
 @pytest.mark.full
 @pytest.mark.parametrize(("mode", "examples"), [("pynative", 15), ("graph", 8)])
-@pytest.mark.parametrize("number", range(1, 6))
+@pytest.mark.parametrize("number", range(1, 4))
 def test_many_generated_networks(mode, examples, number):
     """The same for a hundred more networks."""
     found = in_fresh_process("rewriting_jobs:generated_networks", mode=mode, examples=examples, seed_number=number)
