@@ -105,5 +105,5 @@ def test_another_seed_is_refused(searched):
     before = (folder / "home" / "small" / "float32.json").read_text()
     result = search(folder, EXPERIMENT, "--seed", "5")
     assert result.returncode == 2
-    assert "this study was started with seed 1, not 5" in result.stderr
+    assert "seed: was 1, is now 5" in result.stderr
     assert (folder / "home" / "small" / "float32.json").read_text() == before

@@ -135,7 +135,8 @@ def test_four_workers_with_folders_of_their_own(tmp_path: Path, postgres: Postgr
     assert found.running == ()
     assert found.returned
     assert sum(found.by_worker.values()) == 40
-    assert len(found.by_worker) == 4
+    # The killed one may have finished none.
+    assert len(found.by_worker) >= 3
 
 
 def _fill_until(over: Callable[[], bool], disk: Path) -> Path:

@@ -24,8 +24,10 @@ from halfwise.policies.errors import HalfwiseError, InputError
 SERVE = """
 import sys
 from halfwise.experiments.home import Home
+from halfwise.experiments.interrupts import stopped_by_signals
 from halfwise.experiments.ui import Address, run_ui
-run_ui(Home.find(sys.argv[1]), Address(port=0), lambda url: print(url, flush=True))
+with stopped_by_signals():
+    run_ui(Home.find(sys.argv[1]), Address(port=0), lambda url: print(url, flush=True))
 """
 
 

@@ -2,11 +2,14 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+_REMOUNTS = 200
 
 
 @contextmanager
@@ -41,10 +44,22 @@ def read_only(folder: Path) -> Iterator[None]:
     """The folder cannot be written to any more, not even by root; what is open already can."""
     _mount("--bind", str(folder), str(folder))
     try:
-        subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
+        _remount_read_only(folder)
         yield
     finally:
         subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def _remount_read_only(folder: Path) -> None:
+    """The mount is busy while anybody has a file in it open for writing, which takes milliseconds."""
+    for _ in range(_REMOUNTS):
+        if (
+            subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=False, capture_output=True).returncode
+            == 0
+        ):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{folder} stays busy: it cannot be made read-only")
 
 
 def _mount(*arguments: str) -> None:
