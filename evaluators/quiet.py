@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from ..policies.errors import HalfwiseError
 
@@ -51,19 +51,21 @@ class KernelLocks:
     @contextmanager
     def training(self) -> Iterator[None]:
         """Waits while somebody measures, or is about to."""
-        with _held(self.folder / _MACHINE) as machine:
-            with _held(self.folder / _GATE) as gate:
-                fcntl.flock(gate, fcntl.LOCK_SH)
-                fcntl.flock(machine, fcntl.LOCK_SH)
+        with self._through_the_gate(fcntl.LOCK_SH):
             yield
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
         """Waits for the trainings that run, and for whoever measures."""
-        with _held(self.folder / _MACHINE) as machine:
-            with _held(self.folder / _GATE) as gate:
-                fcntl.flock(gate, fcntl.LOCK_EX)
-                fcntl.flock(machine, fcntl.LOCK_EX)
+        with self._through_the_gate(fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def _through_the_gate(self, kind: int) -> Iterator[None]:
+        with (self.folder / _MACHINE).open("a") as machine:
+            with (self.folder / _GATE).open("a") as gate:
+                fcntl.flock(gate, kind)
+                fcntl.flock(machine, kind)
             yield
 
 
@@ -82,7 +84,3 @@ def quiet_here() -> KernelLocks:
             "remove it, or name another temporary folder with TMPDIR"
         )
     return KernelLocks(folder)
-
-
-def _held(file: Path) -> IO[str]:
-    return file.open("a")

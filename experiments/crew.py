@@ -1,6 +1,5 @@
 """The workers that a search starts on its own machine, each a process of its own that makes trials."""
 
-import fcntl
 import os
 import subprocess
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from ..policies.errors import HalfwiseError
 from .cores import on_cores
+from .held_file import held_alone
 from .interrupts import uninterrupted
 from .progress import Display
 
@@ -114,11 +114,7 @@ def holding_place(folder: Path) -> Iterator[None]:
         HalfwiseError: another worker of that name is at work.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _LOCK).open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise HalfwiseError(f"another worker is at work in {folder}") from error
+    with held_alone(folder / _LOCK, f"another worker is at work in {folder}"):
         yield
 
 

@@ -1,16 +1,15 @@
 """Where studies live: one home folder with a folder a study, the default MLflow store and its artifacts."""
 
 import difflib
-import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..policies.errors import HalfwiseError, InputError
+from .held_file import held_alone
 
 HOME_VARIABLE = "HALFWISE_HOME"
 DEFAULT_HOME = "halfwise-studies"
@@ -130,22 +129,17 @@ class StudyFolder:
         """
         _make_writable(self.trials)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Hold the study for one search; the lock goes with the process, however it ends.
 
         Raises:
             HalfwiseError: another search holds it.
         """
-        with self.lock_file.open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise HalfwiseError(
-                    f"another search is running in {self.path}: wait for it, or give this one a name of its own "
-                    "with --study"
-                ) from error
-            yield
+        return held_alone(
+            self.lock_file,
+            f"another search is running in {self.path}: wait for it, or give this one a name of its own with "
+            "--study",
+        )
 
 
 @dataclass(frozen=True)

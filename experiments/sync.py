@@ -1,12 +1,10 @@
 """`halfwise sync`: bring to MLflow what a study's folder holds and the store lacks."""
 
-import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..evaluators.json_file import read_json
-from ..policies.errors import HalfwiseError
+from .held_file import held_alone
 from .home import StudyFolder
 from .so_far import so_far
 from .study_file import StudyFile, read_records
@@ -42,7 +40,12 @@ def sync_study(folder: StudyFolder, copy: MlflowCopy) -> Brought:
         TrackingError: the store does not answer, or refuses; what was brought until then stays.
         HalfwiseError: a search of the study is running, or its folder cannot be read.
     """
-    with _left_alone(folder):
+    refusal = (
+        f"a search is running in {folder.path}: it brings what is missing by itself; when it has ended, "
+        "`halfwise sync` brings the rest"
+    )
+    # As a search does: two who write at once would make runs twice.
+    with held_alone(folder.lock_file, refusal):
         study, records = read_json(StudyFile, folder.study_file), read_records(folder)
         summary, failed = so_far(study.info, folder), failure_of(folder)
         has_ended = summary.cost is not None and summary.cost.ended is not None
@@ -56,20 +59,6 @@ def sync_study(folder: StudyFolder, copy: MlflowCopy) -> Brought:
 def _calls(steps: Iterator[None]) -> int:
     """Do them all; how many there were."""
     return sum(1 for _ in steps)
-
-
-@contextmanager
-def _left_alone(folder: StudyFolder) -> Iterator[None]:
-    """Hold the study as a search does: two who write at once would make runs twice."""
-    with folder.lock_file.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise HalfwiseError(
-                f"a search is running in {folder.path}: it brings what is missing by itself; when it has ended, "
-                "`halfwise sync` brings the rest"
-            ) from error
-        yield
 
 
 def _count(trials: int) -> str:
