@@ -128,6 +128,9 @@ def bring_study(folder: StudyFolder, documents: Documents, anew: bool) -> None:
 
 
 def _write(file: Path, data: bytes) -> None:
+    """Nothing is written where these very bytes stand already: ledgers are asked for again and again."""
+    if file.exists() and file.read_bytes() == data:
+        return
     file.parent.mkdir(parents=True, exist_ok=True)
     with written_aside(file) as aside:
         aside.write_bytes(data)
