@@ -28,11 +28,7 @@ class Tracker(ABC):
 
     @abstractmethod
     def log_trial(self, record: TrialRecord) -> None:
-        """A trial has finished; one that was taken down before is left as it is."""
-
-    @abstractmethod
-    def log_longer(self, record: TrialRecord) -> None:
-        """A trial was trained on: what it has come to."""
+        """A trial has finished, or was trained on; what was taken down of it before is left as it is."""
 
     @abstractmethod
     def finish(self, summary: StudySummary) -> None:
@@ -51,9 +47,6 @@ class NoTracker(Tracker):
         forget_failure(StudyFolder(study.info.folder))
 
     def log_trial(self, record: TrialRecord) -> None:
-        """Nothing."""
-
-    def log_longer(self, record: TrialRecord) -> None:
         """Nothing."""
 
     def finish(self, summary: StudySummary) -> None:

@@ -74,10 +74,6 @@ class BackgroundTracker(Tracker):
             self._pending[record.number] = record
             self._changed.notify_all()
 
-    def log_longer(self, record: TrialRecord) -> None:
-        """Hand it on; no waiting."""
-        self.log_trial(record)
-
     def finish(self, summary: StudySummary) -> None:
         """Hand it on, and wait as long as the store answers."""
         # The cost as it stands in the folder: `halfwise sync` finds nothing to change then.

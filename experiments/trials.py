@@ -208,4 +208,4 @@ class Trials:
     def _follow(self, changed: Sequence[TrialRecord], tracker: Tracker) -> None:
         with uninterrupted():
             for record in changed:
-                tracker.log_longer(record)
+                tracker.log_trial(record)

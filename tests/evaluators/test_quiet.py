@@ -92,8 +92,12 @@ def test_a_killed_process_holds_nothing(tmp_path: Path, held: str) -> None:
 
 def test_without_need_nobody_waits() -> None:
     """Where speed is a price a training may run beside a measurement."""
-    with NoQuiet().measuring(), NoQuiet().training():
-        pass
+    begun: list[str] = []
+    with NoQuiet().measuring():
+        begun.append("measurement")
+        with NoQuiet().training():
+            begun.append("training")
+    assert begun == ["measurement", "training"]
 
 
 def test_the_locks_are_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
