@@ -19,6 +19,9 @@ from ..policies import save_policy
 from ..policies.errors import HalfwiseError
 from ..search.lease import BEAT_S, LeaseLost
 from ..search.study import Busy, Proposal, Search
+from ..search.told import Told
+from .budget import Budget
+from .cost import Cost
 from .home import StudyFolder
 from .interrupts import uninterrupted
 from .lessons import Lessons
@@ -70,11 +73,19 @@ class Attempts:
     def arrivals(self, records: Sequence[TrialRecord]) -> list[TrialRecord]:
         """The finished trials of the study that are not among the records, whoever made them."""
         known = {record.number for record in records}
-        finished = [told.number for told in self.search.finished() if not told.interrupted]
-        new = [number for number in finished if number not in known]
+        new = [told.number for told in self._counted() if told.number not in known]
         self.mirror.fetch(new)
         places = map(self.folder.trial_folder, new)
         return [read_record(place) for place in places if (place / _OUTCOME).exists()]
+
+    def done(self) -> int:
+        """How many trials count that are over."""
+        return len(self._counted())
+
+    def used_up(self, budget: Budget, spent: Cost, steps: int) -> str | None:
+        """Why no further trial of `steps` steps may start, in words; one that runs is taken for spent."""
+        expected = spent.model_copy(update={"steps": spent.steps + self.search.in_flight() * steps})
+        return budget.used_up(self.done(), expected, steps)
 
     def recover(self, records: Sequence[TrialRecord]) -> bool:
         """Tell what processes that are gone had finished, and give up what they had not; whether there was any."""
@@ -106,6 +117,9 @@ class Attempts:
             if told.interrupted:
                 _put_away(self.folder.trial_folder(told.number))
 
+    def _counted(self) -> list[Told]:
+        return [told for told in self.search.finished() if not told.interrupted]
+
     def _traffic(self) -> tuple[int, int]:
         return len(self.search.finished()), self.search.in_flight()
 
@@ -134,7 +148,7 @@ class Attempts:
         """Whether speed is measured and the trial that every other one is held against is not over yet."""
         if self.timing is None:
             return False
-        return not any(told.name == BASELINE and not told.interrupted for told in self.search.finished())
+        return not any(told.name == BASELINE for told in self._counted())
 
     def _known(self, proposal: Proposal) -> Outcome | None:
         """The outcome of an earlier trial of the very same policy: it would come out the same again."""
@@ -173,7 +187,7 @@ class Attempts:
         try:
             self._tell(proposal, outcome, records)
         except LeaseLost:
-            if not any(told.number == proposal.number and not told.interrupted for told in self.search.finished()):
+            if not any(told.number == proposal.number for told in self._counted()):
                 _put_away(place)
                 return None
         return read_record(place)

@@ -44,8 +44,8 @@ def worker(
     that both see. Workers come and go as they like.
     """
     from .home import Home
+    from .joining import Application, run_worker
     from .terminal import make_console, make_display
-    from .worker import Application, run_worker
 
     application = Application(
         study=study,

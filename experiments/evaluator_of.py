@@ -1,6 +1,7 @@
 """What an experiment's policies are tried with: its device, its workload's survey, the evaluator of its trials."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts, learn_device
@@ -9,6 +10,8 @@ from ..evaluators.memory_bound import MemoryBound
 from ..evaluators.price.device_file import load_devices
 from ..evaluators.price.devices import Device, find_device
 from ..evaluators.process import Limits
+from ..evaluators.quiet import NoQuiet, quiet_here
+from ..evaluators.spending import Spending
 from ..evaluators.survey_result import Survey, SurveyRequest
 from .experiment_file import Experiment
 from .progress import Display
@@ -71,6 +74,19 @@ def evaluator_of(
         price_for=row,
         memory_bound=_memory_bound(experiment, device, row),
     )
+
+
+def counting_evaluator(
+    experiment: Experiment,
+    search_path: Path,
+    survey: Survey,
+    device: DeviceFacts,
+    row: Device | None,
+    spending: Spending,
+) -> Evaluator:
+    """The evaluator of a search or a worker: its steps are counted, and who measures keeps out of others' way."""
+    evaluator = evaluator_of(experiment, search_path, survey, device, row)
+    return replace(evaluator, spending=spending, quiet=NoQuiet() if row else quiet_here())
 
 
 def _memory_bound(experiment: Experiment, device: DeviceFacts, row: Device | None) -> MemoryBound | None:

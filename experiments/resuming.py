@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from optuna.storages import BaseStorage
 
-from ..evaluators.json_file import read_json, read_value
+from ..evaluators.json_file import read_value
 from ..policies import Policy
-from ..policies.errors import InputError
 from ..search.advisors import Advisor
 from ..search.front import Direction
 from ..search.history import history_of
@@ -23,7 +22,7 @@ from .kept_history import keep_history
 from .known_sites import known_sites
 from .mirror import bring_study
 from .progress import Display
-from .study_file import StudyFile
+from .study_file import StudyFile, refuse_other_study
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,7 @@ def bring_here(stored: Stored, folder: StudyFolder, display: Display) -> None:
             f"{stored.address} holds this study, which was led from {there.info.folder} so far: it goes on from "
             "here; make sure that no search runs there any more"
         )
-    elif read_json(StudyFile, folder.study_file).study_id != there.study_id:
-        raise InputError(
-            f"{folder.path} holds another study of that name than {stored.address}: start a new one with --new, "
-            "or name another home with --home"
-        )
+    refuse_other_study(
+        folder, there, str(stored.address), "start a new one with --new, or name another home with --home"
+    )
     bring_study(folder, documents, anew=False)

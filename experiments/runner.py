@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts
-from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import write_json
 from ..evaluators.memory_bound import size_words
 from ..evaluators.price.devices import Device
-from ..evaluators.quiet import NoQuiet, quiet_here
 from ..evaluators.survey_result import Survey
 from ..policies import Policy
 from ..policies.errors import HalfwiseError, InputError
@@ -24,7 +22,7 @@ from .budget import Budget, budget_of
 from .conclusion import conclude
 from .confirming import Confirming
 from .cost import Ledger, worker_steps
-from .evaluator_of import evaluator_of, look, price_row
+from .evaluator_of import counting_evaluator, look, price_row
 from .experiment_file import Experiment
 from .fingerprint import proposer_terms, terms_of
 from .fixed_policies import fixed_policies
@@ -38,9 +36,9 @@ from .optimality import concluded
 from .progress import Display
 from .records import StudyInfo, StudySummary
 from .resuming import Stored, bring_here
-from .side_by_side import SideBySide
+from .side_by_side import timing_of
 from .space_of import refuse_policy, refuse_price_of_partial
-from .speed import Measured, choose_speed
+from .speed import choose_speed
 from .study_file import read_records, study_file_of
 from .tracking import Tracker
 from .trials import Trials
@@ -100,7 +98,9 @@ def _search(
 ) -> StudySummary:
     experiment, ground = launch.experiment, _look_around(launch, workers, display)
     ledger = Ledger(folder.cost_file, others=lambda: worker_steps(folder))
-    evaluator = _evaluator(launch, ground, ledger)
+    evaluator = counting_evaluator(
+        experiment, launch.search_path, ground.survey, ground.device, ground.row, ledger
+    )
     lengths = lengths_for(experiment.rungs, evaluator.steps, ground.survey.full_steps)
     budget = budget_of(experiment, lengths, ground.survey)
     terms = terms_of(experiment, ground.survey, ground.device.target, ground.row, lengths, ground.source)
@@ -119,9 +119,7 @@ def _search(
     mirror = mirror_of(stored.address, folder, search, folder.cost_file)
     mirror.publish()
     tracker.begin(study)
-    timing = (
-        SideBySide(evaluator, info.speed, experiment.speed_budget_s) if isinstance(info.speed, Measured) else None
-    )
+    timing = timing_of(evaluator, info.speed, experiment.speed_budget_s)
     trained = replace(evaluator, float32_losses=repeats.curves if repeats else (), keep_state=len(lengths) > 1)
     lessons = lessons_for(advisor, repeats, info)
     noise = repeats.noise if repeats else 0.0
@@ -153,12 +151,6 @@ def _look_around(launch: Launch, workers: Workers, display: Display) -> Ground:
         refuse_policy(policy, name, survey, device)
     _refuse_bound(experiment, survey)
     return Ground(fixed, source, device, survey, row)
-
-
-def _evaluator(launch: Launch, ground: Ground, ledger: Ledger) -> Evaluator:
-    """The evaluator of all that the search trains; where it measures, it keeps out of others' way."""
-    evaluator = evaluator_of(launch.experiment, launch.search_path, ground.survey, ground.device, ground.row)
-    return replace(evaluator, spending=ledger, quiet=NoQuiet() if ground.row else quiet_here())
 
 
 @contextmanager

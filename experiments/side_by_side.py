@@ -13,7 +13,7 @@ from ..search.front import Point
 from .home import StudyFolder
 from .progress import Display
 from .records import TrialRecord
-from .speed import Measured
+from .speed import Measured, Speed
 from .study_file import BASELINE, COMPARISON_FILE
 
 # Where the two sides of a measurement leave their output, in the trial's folder.
@@ -65,6 +65,11 @@ class SideBySide:
         write_json(found, place / COMPARISON_FILE)
         display.note(f"{best.label}: {found}")
         return True
+
+
+def timing_of(evaluator: Evaluator, speed: Speed, budget_s: float) -> SideBySide | None:
+    """What measures the trials of a study that compares by measured speed; None for one that compares by price."""
+    return SideBySide(evaluator, speed, budget_s) if isinstance(speed, Measured) else None
 
 
 def _same_step(outcome: Outcome, policy: Policy, float32: TrialRecord) -> bool:

@@ -11,6 +11,7 @@ from ..evaluators.json_file import read_json
 from ..evaluators.outcome import Outcome
 from ..evaluators.speed.comparison import Comparison
 from ..policies import parse_policy
+from ..policies.errors import InputError
 from ..search.choice import Criteria
 from ..search.front import Interval, Point
 from .confirmation import confirmation_of
@@ -40,6 +41,16 @@ def study_file_of(folder: StudyFolder, info: StudyInfo) -> StudyFile:
     if not folder.study_file.exists():
         return StudyFile(info=info)
     return StudyFile(info=info, study_id=read_json(StudyFile, folder.study_file).study_id)
+
+
+def refuse_other_study(folder: StudyFolder, there: StudyFile, where: str, remedy: str) -> None:
+    """See that the folder holds the study of that id, or none yet; `where` is what the study was read from.
+
+    Raises:
+        InputError: it holds another one; the message ends with the remedy.
+    """
+    if folder.study_file.exists() and read_json(StudyFile, folder.study_file).study_id != there.study_id:
+        raise InputError(f"{folder.path} holds another study of that name than {where}: {remedy}")
 
 
 def read_records(folder: StudyFolder) -> list[TrialRecord]:

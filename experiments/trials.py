@@ -88,7 +88,7 @@ class Trials:
         records = self.attempts.arrivals([])
         if self.attempts.recover(records):
             records = self.attempts.arrivals([])
-        display.begin(self._done(), self.budget.trials)
+        display.begin(self.attempts.done(), self.budget.trials)
         self.longer.reconcile(records)
         return records
 
@@ -111,10 +111,7 @@ class Trials:
             return settled
         if (failures := stop_reason(records, self.most_failures)) is not None:
             return End(failures)
-        spent = self.ledger.cost
-        flying_steps = self.search.in_flight() * self.longer.lengths[0]
-        expected = spent.model_copy(update={"steps": spent.steps + flying_steps})
-        used_up = self.budget.used_up(self._done(), expected, self.longer.lengths[0])
+        used_up = self.attempts.used_up(self.budget, self.ledger.cost, self.longer.lengths[0])
         return None if used_up is None else End(used_up)
 
     def _take_in(self, records: list[TrialRecord], tracker: Tracker, display: Display) -> None:
@@ -153,9 +150,6 @@ class Trials:
             if not flying:
                 return
             time.sleep(POLL_S)
-
-    def _done(self) -> int:
-        return sum(not told.interrupted for told in self.search.finished())
 
     def _moved(self, before: Beliefs | None) -> bool:
         """Whether a belief has; without beliefs nobody can say that nothing has changed."""

@@ -12,11 +12,11 @@ from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.json_file import write_json
 from halfwise.experiments.experiment_file import load_experiment
 from halfwise.experiments.home import Home, StudyFolder
+from halfwise.experiments.joining import Application, run_worker
 from halfwise.experiments.kept_experiment import keep_experiment
 from halfwise.experiments.looked_at import LookedAt, keep_look
 from halfwise.experiments.progress import Lines
 from halfwise.experiments.study_file import StudyFile
-from halfwise.experiments.worker import Application, run_worker
 from halfwise.experiments.workload_source import keep_source, read_source
 from halfwise.policies.errors import HalfwiseError, InputError
 
