@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mlflow import MlflowClient
-from mlflow.entities import Run
-from mlflow.exceptions import MlflowException
 
 from ..evaluators.json_file import read_json
 from . import tracking_fields as fields
@@ -23,6 +21,17 @@ from .records import StudySummary, TrialRecord
 from .study_file import COMPARISON_FILE, StudyFile
 from .tracking import TrackingError
 from .tracking_confirmed import confirmed_metrics, confirmed_tag
+from .tracking_found import (
+    COPIED,
+    STUDY_ID,
+    TRIAL,
+    by_number,
+    experiment_for,
+    kept_in,
+    one_of,
+    parent_run,
+    runs_of,
+)
 from .tracking_runs import CopiedRun
 from .tracking_store import check_sqlite, store_calls
 from .tracking_uri import check_uri, is_server, without_password
@@ -34,7 +43,6 @@ _STATUS = {"trained": "FINISHED", "infeasible": "KILLED", "failed": "FAILED"}
 _RESULTS = ("outcome.json", COMPARISON_FILE, CONFIRMATION_FILE)
 _TRIAL_FILES = ("policy.yaml", *_RESULTS, "ops.csv.gz", "output.log")
 _DESCRIPTION, _PARENT = "mlflow.note.content", "mlflow.parentRunId"
-_STUDY_ID, _TRIAL, _COPIED = "halfwise.study_id", "halfwise.trial", "halfwise.copied"
 _FRONT_TABLE = "front.json"
 
 
@@ -87,13 +95,13 @@ class MlflowCopy:
         with store_calls(self._uri, "could not open the study's run"):
             check_sqlite(self._uri)
             client = MlflowClient(self._uri)
-            experiment = _kept_in(client, study, run) or _experiment(client, study, self._artifacts)
+            experiment = kept_in(client, study, run) or experiment_for(client, study, self._artifacts)
             yield
-            found = _runs_of(client, experiment, study.study_id)
+            found = runs_of(client, experiment, study.study_id)
             yield
-            parents = [each for each in found if _TRIAL not in each.data.tags]
-            parent = _one_of(client, parents, run) or _parent_run(client, experiment, study)
-            children = _by_number(client, found)
+            parents = [each for each in found if TRIAL not in each.data.tags]
+            parent = one_of(client, parents, run) or parent_run(client, experiment, study)
+            children = by_number(client, found)
             self._opened = _Opened(client, experiment, study, folder, CopiedRun(client, parent), children)
             yield
 
@@ -155,7 +163,7 @@ class _Opened:
     def write(self, record: TrialRecord) -> Iterator[None]:
         child, ended_ms = self._children.get(record.number), _ended_ms(record)
         copied = _hash(record.folder / name for name in _RESULTS)
-        belongs = {_PARENT: self.parent.run_id, _COPIED: copied}
+        belongs = {_PARENT: self.parent.run_id, COPIED: copied}
         if child is not None and all(child.tags.get(key) == value for key, value in belongs.items()):
             return
         if child is None:
@@ -169,7 +177,7 @@ class _Opened:
         yield from child.upload([record.folder / name for name in _TRIAL_FILES])
         yield from child.end(_STATUS[record.outcome.status], ended_ms)
         # Last of all: with this tag the run is complete.
-        yield from child.put(tags={_COPIED: copied})
+        yield from child.put(tags={COPIED: copied})
 
     def conclude(self, summary: StudySummary, failed: str | None) -> Iterator[None]:
         confirmed = sorted(self._folder.path.glob("confirmed-*.json"))
@@ -177,7 +185,7 @@ class _Opened:
         table = fields.front_table(summary, self._info)
         # A picture of the same front may differ in its bytes.
         copied = _hash((file for file in files if file.suffix != ".png"), json.dumps(table))
-        if self.parent.tags.get(_COPIED) != copied:
+        if self.parent.tags.get(COPIED) != copied:
             self._client.log_dict(self.parent.run_id, table, _FRONT_TABLE)
             yield
             yield from self.parent.upload(files)
@@ -187,7 +195,7 @@ class _Opened:
             _DESCRIPTION: _note(text.closing(self._info, summary, failed)),
             # This tag is what makes MLflow's pages show the file as a table.
             "mlflow.loggedArtifacts": json.dumps([{"path": _FRONT_TABLE, "type": "table"}]),
-            _COPIED: copied,
+            COPIED: copied,
         }
         yield from self.parent.put(fields.summary_metrics(summary), fields.study_params(self._info), tags)
         yield from self._compare(summary)
@@ -218,93 +226,15 @@ class _Opened:
         return child
 
     def _study_tags(self) -> dict[str, str]:
-        return fields.study_tags(self._info) | {_STUDY_ID: self._study.study_id}
+        return fields.study_tags(self._info) | {STUDY_ID: self._study.study_id}
 
     def _trial_tags(self, record: TrialRecord) -> dict[str, str]:
         return {
             **fields.trial_tags(record, self._info),
-            _STUDY_ID: self._study.study_id,
+            STUDY_ID: self._study.study_id,
             _PARENT: self.parent.run_id,
             _DESCRIPTION: _note(text.trial(record)),
         }
-
-
-def _experiment(client: MlflowClient, study: StudyFile, artifacts: str | None) -> str:
-    name = f"halfwise/{study.info.workload}"
-    found = client.get_experiment_by_name(name)
-    if found is None:
-        return _new_experiment(client, name, artifacts)
-    if found.lifecycle_stage != "active":
-        raise TrackingError(
-            f"its experiment {name!r} was deleted there; bring it back with "
-            f"`mlflow experiments restore --experiment-id {found.experiment_id}`"
-        )
-    return found.experiment_id
-
-
-def _new_experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
-    # Without this tag MLflow asks whoever opens the page what kind of experiment it is.
-    tags = {"mlflow.experimentKind": "custom_model_development"}
-    try:
-        return client.create_experiment(name, artifacts, tags)
-    except MlflowException as error:
-        # Another search may have made it in this moment.
-        made = client.get_experiment_by_name(name) if error.error_code == "RESOURCE_ALREADY_EXISTS" else None
-        if made is None:
-            raise
-        return made.experiment_id
-
-
-def _parent_run(client: MlflowClient, experiment: str, study: StudyFile) -> Run:
-    tags = {_STUDY_ID: study.study_id, **fields.study_tags(study.info)}
-    return client.create_run(experiment, tags=tags, run_name=study.info.name)
-
-
-def _kept_in(client: MlflowClient, study: StudyFile, run_id: str | None) -> str | None:
-    """The experiment where the study's run was the last time, whatever it is called by now."""
-    if run_id is None:
-        return None
-    try:
-        run = client.get_run(run_id)
-    except MlflowException as error:
-        if error.error_code == "RESOURCE_DOES_NOT_EXIST":
-            return None
-        raise
-    is_ours = run.info.lifecycle_stage == "active" and run.data.tags.get(_STUDY_ID) == study.study_id
-    return run.info.experiment_id if is_ours else None
-
-
-def _runs_of(client: MlflowClient, experiment: str, study_id: str) -> list[Run]:
-    """Parent and children of a study, whatever their state; those in the bin aside."""
-    found: list[Run] = []
-    token = None
-    while True:
-        page = client.search_runs([experiment], f"tags.`{_STUDY_ID}` = '{study_id}'", page_token=token)
-        found += page
-        token = page.token
-        if not token:
-            return found
-
-
-def _by_number(client: MlflowClient, runs: list[Run]) -> dict[int, CopiedRun]:
-    numbered: dict[int, list[Run]] = {}
-    for run in runs:
-        if number := run.data.tags.get(_TRIAL):
-            numbered.setdefault(int(number), []).append(run)
-    chosen = {number: _one_of(client, each) for number, each in sorted(numbered.items())}
-    return {number: CopiedRun(client, run) for number, run in chosen.items() if run is not None}
-
-
-def _one_of(client: MlflowClient, runs: list[Run], known: str | None = None) -> Run | None:
-    """The run that is known, or else the most complete one, while all others go into the bin; None of none."""
-    if not runs:
-        return None
-    best, *others = sorted(
-        runs, key=lambda run: (run.info.run_id != known, _COPIED not in run.data.tags, run.info.run_id)
-    )
-    for other in others:
-        client.delete_run(other.info.run_id)
-    return best
 
 
 def _hash(files: Iterable[Path], *texts: str) -> str:
