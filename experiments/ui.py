@@ -145,7 +145,7 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 def _await_answer(server: subprocess.Popen[bytes], address: Address, output: IO[bytes]) -> None:
     limit = time.monotonic() + _START_LIMIT_S
-    while not _answers(address):
+    while not answers(address):
         if server.poll() is not None:
             raise HalfwiseError(f"the MLflow server did not start: {_last_lines(output)}")
         if time.monotonic() > limit:
@@ -155,7 +155,8 @@ def _await_answer(server: subprocess.Popen[bytes], address: Address, output: IO[
         time.sleep(_POLL_S)
 
 
-def _answers(address: Address) -> bool:
+def answers(address: Address) -> bool:
+    """Whether an MLflow server is there and well; one that does not answer is given 5 s."""
     # http.client asks no proxy, which could not reach this machine's own address.
     connection = http.client.HTTPConnection(address.host, address.port, timeout=5)
     try:

@@ -39,6 +39,22 @@ def outcomes(study: Path) -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in study.glob("trials/*/outcome.json")}
 
 
+def assert_says_why(search: subprocess.Popen[str], stderr: str, words: str) -> None:
+    """The search ended with an error: its reason, that what finished is kept, how to go on, and no traceback."""
+    assert search.returncode == 1
+    assert words in stderr.lower()
+    assert "everything that finished is kept: start the same command again to go on" in stderr
+    assert "Traceback" not in stderr
+
+
+def assert_goes_on(search: subprocess.Popen[str], study: Path, found: dict[Path, bytes]) -> None:
+    """The search started again ends well, with all that was found before and five trials in all."""
+    _, stderr = search.communicate(timeout=120)
+    assert search.returncode == 0, stderr
+    assert found.items() <= outcomes(study).items()
+    assert len(outcomes(study)) == 5
+
+
 def await_outcomes(study: Path, least: int) -> dict[Path, bytes]:
     """The outcomes once there are so many, three minutes at most."""
     deadline = time.monotonic() + 180
@@ -92,19 +108,12 @@ def test_a_search_whose_disk_fills_up(tmp_path):
             fill(disk)
             time.sleep(0.02)
         _, stderr = search.communicate()
-        assert search.returncode == 1
-        assert "no space" in stderr.lower()
-        assert "everything that finished is kept: start the same command again to go on" in stderr
-        assert "Traceback" not in stderr
+        assert_says_why(search, stderr, "no space")
         found = outcomes(study)
         assert {json.loads(text)["status"] for text in found.values()} <= {"trained", "infeasible"}
         assert list(study.rglob(".*.part*")) == []
         filler.unlink()
-        again = started(tmp_path, file, disk / "home")
-        _, stderr = again.communicate(timeout=120)
-        assert again.returncode == 0, stderr
-        assert found.items() <= outcomes(study).items()
-        assert len(outcomes(study)) == 5
+        assert_goes_on(started(tmp_path, file, disk / "home"), study, found)
 
 
 @pytest.mark.full
@@ -115,16 +124,9 @@ def test_a_search_whose_folder_becomes_read_only(tmp_path):
     found = await_outcomes(study, 2)
     with read_only(study):
         _, stderr = search.communicate(timeout=60)
-    assert search.returncode == 1
-    assert "read-only" in stderr.lower()
-    assert "everything that finished is kept: start the same command again to go on" in stderr
-    assert "Traceback" not in stderr
+    assert_says_why(search, stderr, "read-only")
     assert found.items() <= outcomes(study).items()
-    again = started(tmp_path, file, tmp_path / "home")
-    again.communicate(timeout=120)
-    assert again.returncode == 0
-    assert found.items() <= outcomes(study).items()
-    assert len(outcomes(study)) == 5
+    assert_goes_on(started(tmp_path, file, tmp_path / "home"), study, found)
 
 
 @pytest.mark.full

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from halfwise.experiments.home import Home
-from halfwise.experiments.ui import Address, free_address, ui_command
+from halfwise.experiments.ui import Address, answers, free_address, ui_command
 
 Manner = Literal["passes", "refuses", "is silent"]
 _START_LIMIT_S = 120.0
@@ -45,7 +45,7 @@ class MlflowServer:
             stderr=subprocess.DEVNULL,
         )
         deadline_s = time.monotonic() + _START_LIMIT_S
-        while not self._answers():
+        while not answers(self._address):
             assert self._process.poll() is None, "the MLflow server ended by itself"
             assert time.monotonic() < deadline_s, "the MLflow server did not start"
             time.sleep(0.2)
@@ -56,16 +56,6 @@ class MlflowServer:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
-
-    def _answers(self) -> bool:
-        connection = http.client.HTTPConnection(self._address.host, self._address.port, timeout=5)
-        try:
-            connection.request("GET", "/health")
-            return connection.getresponse().status == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
 
 
 class Relay:
