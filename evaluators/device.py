@@ -15,9 +15,6 @@ from ..policies import Mode
 from ..policies.errors import HalfwiseError, InputError
 from .request import Target
 
-# The order in which "auto" looks: the accelerators first.
-AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
-
 COMPILE_CACHE_VARIABLE = "MS_COMPILER_CACHE_ENABLE"
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}

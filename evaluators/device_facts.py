@@ -4,6 +4,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from ..policies.errors import HalfwiseError, InputError
 from ..policies.precision import LowPrecision
@@ -17,6 +20,8 @@ AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")
 # oneDNN's switch away from its reference convolution; does nothing where a fast one is picked anyway.
 ISA_VARIABLE = "ONEDNN_MAX_CPU_ISA"
 CONVOLUTION_FIX: Mapping[str, str] = {ISA_VARIABLE: "AVX2"}
+
+ProbeT = TypeVar("ProbeT", bound=BaseModel)
 
 _PROBE_LIMITS = Limits(time_s=120, memory_bytes=8 << 30)
 
@@ -64,7 +69,9 @@ def learn_device(choice: DeviceChoice, folder: Path, device_id: int | None = Non
 
     Raises:
         InputError: a device is named by its number, but the machine computes on its CPU.
-        HalfwiseError: MindSpore cannot use the device that was asked for; its own words are quoted.
+        HalfwiseError: MindSpore cannot use the device that was asked for; its own words are quoted. Or a process
+            that tried the device was cut short, by the system's out-of-memory killer say: that is no answer, and
+            the next device, or one precision less, would be a wrong one.
     """
     target, half = _find(choice, folder, device_id)
     if target == "CPU" and device_id is not None:
@@ -76,12 +83,10 @@ def learn_device(choice: DeviceChoice, folder: Path, device_id: int | None = Non
     missing = {name: _refusal(probe) for name, probe in probes.items() if _refusal(probe)}
     convolution = None
     if target == "CPU":
-        convolution = run_job(
-            CONVOLUTION_JOB,
-            ProbeRequest(folder=folder / "convolution", target=target, environment={"ONEDNN_VERBOSE": "1"}),
-            ConvolutionProbe,
-            _PROBE_LIMITS,
+        request = ProbeRequest(
+            folder=folder / "convolution", target=target, environment={"ONEDNN_VERBOSE": "1"}
         )
+        convolution = _tried(target, run_job(CONVOLUTION_JOB, request, ConvolutionProbe, _PROBE_LIMITS))
     return DeviceFacts(
         target=target,
         low_precisions=tuple(name for name in ("float16", "bfloat16") if name not in missing),
@@ -106,7 +111,13 @@ def _probe(
 ) -> PrecisionProbe | Failure:
     place = folder / f"{target}-{precision}"
     request = ProbeRequest(folder=place, target=target, device_id=device_id, precision=precision)
-    return run_job(PRECISION_JOB, request, PrecisionProbe, _PROBE_LIMITS)
+    return _tried(target, run_job(PRECISION_JOB, request, PrecisionProbe, _PROBE_LIMITS))
+
+
+def _tried(target: Target, probe: ProbeT | Failure) -> ProbeT | Failure:
+    if isinstance(probe, Failure) and probe.is_from_outside:
+        raise HalfwiseError(f"what {target} can compute could not be found out: {probe.as_error()}")
+    return probe
 
 
 def _refusal(probe: PrecisionProbe | Failure) -> str:

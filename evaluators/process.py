@@ -54,16 +54,26 @@ class Limits:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a job gave no result: a short cause, what there is to say, and whether its input was at fault."""
+    """Why a job gave no result: a short cause, what there is to say, and whether its input was at fault.
+
+    `exit_code` is that of a process that left without a word, negative for the signal that ended it.
+    """
 
     cause: str
     message: str
     input_error: bool = False
+    exit_code: int | None = None
 
     @property
     def is_of_the_disk(self) -> bool:
         """Whether the job had no place to write to: any other job would have failed there too."""
         return self.cause in (DISK_FULL, FOLDER_GONE)
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether the job was cut short by something that is no answer to what it tried."""
+        ended = self.exit_code == -signal.SIGKILL or self.cause in ("time limit", "out of memory")
+        return ended or self.is_of_the_disk
 
     def as_error(self) -> HalfwiseError:
         """The failure as an exception, for jobs that the caller cannot do without."""
@@ -231,7 +241,7 @@ def _no_result(folder: Path, exit_code: int | None) -> Failure:
         return Failure(FOLDER_GONE, f"{folder} was deleted or moved while a process was at work there")
     if exit_code == DISK_FULL_EXIT:
         return Failure(DISK_FULL, f"a process had no space left to write its result to {folder}")
-    return Failure("killed", _exit_words(exit_code, folder / _LOG))
+    return Failure("killed", _exit_words(exit_code, folder / _LOG), exit_code=exit_code)
 
 
 def _exit_words(exit_code: int | None, log: Path) -> str:

@@ -14,7 +14,7 @@ from ..evaluators.request import DeviceChoice
 from ..policies.errors import InputError
 from ..search.advisors import Advisor, SamplerAdvisor, SiteAdvisor
 from ..search.lease import Owner
-from ..search.parts import stored_documents, studies_among
+from ..search.parts import stored_documents, studies_among, unknown_study
 from ..search.proposers import make_proposer
 from ..search.samplers import SAMPLERS
 from ..search.storage import open_storage, studies_in
@@ -101,9 +101,7 @@ def _bring(application: Application, folder: StudyFolder, address: StorageAddres
     """The study's files from the storage, into a folder that is the study's or none yet."""
     names = studies_among(studies_in(address))
     if application.study not in names:
-        raise InputError(
-            f"there is no study {application.study!r} in {address}; it holds {', '.join(names) or 'none'}"
-        )
+        raise unknown_study(address, application.study, names)
     documents = stored_documents(open_storage(address), application.study)
     stored = documents.get(folder.study_file.name)
     if stored is None:

@@ -9,11 +9,14 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from ..policies.errors import InputError
+from ..policies.near_miss import hint
 from .documents import Documents
 from .front import Direction
 
 LEVELS, SAMPLED = "levels", "search"
 _TURNS, _DOCUMENTS = "turns", "documents"
+# So many of a storage's studies are named to somebody who asked for another one.
+_SHOWN = 10
 _ONE: tuple[Direction, ...] = ("minimize",)
 
 
@@ -101,9 +104,15 @@ def stored_documents(storage: BaseStorage, study: str) -> Documents:
     """
     name, names = part_name(study, _DOCUMENTS), [each.study_name for each in storage.get_all_studies()]
     if name not in names:
-        there = ", ".join(studies_among(names)) or "none"
-        raise InputError(f"the storage holds no study {study!r}; it holds {there}")
+        raise unknown_study("the storage", study, studies_among(names))
     return Documents(storage, storage.get_study_id_from_name(name))
+
+
+def unknown_study(storage: object, study: str, there: Sequence[str]) -> InputError:
+    """The refusal of a study that a storage does not hold: what comes near, or else the first that it holds."""
+    rest = ", …" if len(there) > _SHOWN else ""
+    known = hint(study, there) or f"; it holds {', '.join(there[:_SHOWN]) or 'none'}{rest}"
+    return InputError(f"there is no study {study!r} in {storage}{known}")
 
 
 def studies_among(names: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import time
 from collections import Counter
@@ -19,9 +20,9 @@ from .judging import doubled, last_words
 from .study import FaultyStudy, Snapshot, Standing
 
 WORKERS = 2
-# A search cannot begin without a look at its workload: where that process was killed, it says so and ends. What is
-# said of a killed trial is in its outcome instead.
-_LOOK_KILLED = "halfwise: killed: the process was ended by SIGKILL"
+# A search cannot begin without a look at its device and its workload: where that process was killed, it says so
+# and ends. What is said of a killed trial is in its outcome instead.
+_LOOK_KILLED = re.compile(r"halfwise: .*killed: the process was ended by SIGKILL")
 # Between two kills there is at most the time that a search takes from its start to its first trial, as long as
 # that is on this machine: so they hit processes that load, and processes that have a trial under way.
 _LEAST_PAUSE_S = 4.0
@@ -103,7 +104,7 @@ class Siege:
         if search.poll() is None:
             return search
         words = last_words(self.study.log)
-        if search.returncode != 0 and not words.rpartition("\n")[2].startswith(_LOOK_KILLED):
+        if search.returncode != 0 and not _LOOK_KILLED.match(words.rpartition("\n")[2]):
             self.broken.append(f"before kill {number} the search ended by itself: {words}")
         return self._start_again()
 

@@ -1,14 +1,17 @@
 """What reaches MindSpore when a device is named; the accelerators are contracts, since none is here to run on."""
 
 import inspect
+import signal
 from pathlib import Path
 
 import mindspore as ms
 import pytest
 from finished_study import evaluator_for
 
-from halfwise.evaluators import device
+from halfwise.evaluators import device, device_facts
 from halfwise.evaluators.device_facts import CONVOLUTION_FIX, DeviceFacts, learn_device
+from halfwise.evaluators.probe_results import PrecisionProbe
+from halfwise.evaluators.process import Failure
 from halfwise.policies import BUILTIN
 from halfwise.policies.errors import HalfwiseError, InputError
 
@@ -46,6 +49,51 @@ def test_a_number_of_a_device_is_refused_on_a_cpu(tmp_path):
     """A CPU has no numbers, and nothing is trained under a wrong one."""
     with pytest.raises(InputError, match="device 1 was asked for, but training runs on the CPU here"):
         learn_device("CPU", tmp_path, 1)
+
+
+REFUSED = Failure("raised", "MindSpore cannot use it here: no such device")
+CUT_SHORT = [
+    Failure("killed", "the process was ended by SIGKILL", exit_code=-signal.SIGKILL),
+    Failure("time limit", "still running"),
+    Failure("out of memory", "held 9 GiB"),
+    Failure("disk full", "no space left"),
+]
+CRASHED = Failure("killed", "the process was ended by SIGSEGV", exit_code=-signal.SIGSEGV)
+COMPUTES = PrecisionProbe(precision="float16", missing={})
+
+
+@pytest.fixture
+def probes(monkeypatch) -> dict[str, PrecisionProbe | Failure]:
+    """What comes of each probe, by the name of its folder; one that is not named computes everything."""
+    answers: dict[str, PrecisionProbe | Failure] = {"convolution": Failure("raised", "no such op")}
+    monkeypatch.setattr(
+        device_facts, "run_job", lambda job, request, *_: answers.get(request.folder.name, COMPUTES)
+    )
+    return answers
+
+
+def test_the_first_device_that_mindspore_takes_is_found(probes, tmp_path):
+    """Where MindSpore knows no Ascend and a GPU's driver crashes, the CPU is what is there."""
+    probes["Ascend-float16"], probes["GPU-float16"] = REFUSED, CRASHED
+    assert learn_device("auto", tmp_path).target == "CPU"
+
+
+@pytest.mark.parametrize("failure", CUT_SHORT, ids=str)
+@pytest.mark.parametrize("probe", ["GPU-float16", "GPU-bfloat16"])
+def test_a_probe_that_was_cut_short_is_no_answer(probes, tmp_path, probe, failure):
+    """Neither is another device taken, nor is a precision left out, since a process was killed from outside."""
+    probes["Ascend-float16"], probes[probe] = REFUSED, failure
+    with pytest.raises(HalfwiseError) as raised:
+        learn_device("auto", tmp_path)
+    assert str(raised.value) == f"what GPU can compute could not be found out: {failure.cause}: {failure.message}"
+
+
+def test_a_precision_whose_probe_crashes_is_left_out(probes, tmp_path):
+    """A kernel that ends its process by a fault of its own is no kernel for that precision."""
+    probes["GPU-bfloat16"] = CRASHED
+    facts = learn_device("GPU", tmp_path)
+    assert facts.low_precisions == ("float16",)
+    assert facts.missing == {"bfloat16": "anything: killed: the process was ended by SIGSEGV"}
 
 
 @pytest.mark.full

@@ -231,7 +231,7 @@ def test_two_machines_share_a_study_through_postgresql(tmp_path: Path, postgres:
     assert f"the study has ended: all {TRIALS} trials were made (trials)" in late
     unknown = ended(there.start("worker", "smal", HALFWISE_STORAGE=postgres.url), code=2)
     assert "there is no study 'smal' in postgresql://" in unknown
-    assert "it holds small" in unknown
+    assert "did you mean 'small'?" in unknown
     file = there.path / "tiny_workloads.py"
     file.write_text(file.read_text(encoding="utf-8").replace("0.05", "0.01", 1), encoding="utf-8")
     other = ended(there.start("worker", "small", HALFWISE_STORAGE=postgres.url), code=2)

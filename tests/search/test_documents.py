@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from halfwise.policies.errors import HalfwiseError, InputError
 from halfwise.search.documents import CHUNK_CHARACTERS, Documents
-from halfwise.search.parts import stored_documents
+from halfwise.search.parts import stored_documents, unknown_study
 from halfwise.search.storage import open_storage, studies_in
 from halfwise.search.storage_address import StorageAddress
 
@@ -64,15 +64,29 @@ def test_each_chunk_fits_the_smallest_column(place: Place) -> None:
 
 
 def test_studies_are_listed_without_making_anything(place: Place, tmp_path: Path) -> None:
-    """A storage that is not there holds none, and is not made; a missing study is refused with those there are."""
+    """A storage that is not there holds none, and is not made; a missing study is refused by its name."""
     missing = StorageAddress.parse(None, tmp_path / "missing.log")
     assert studies_in(missing) == ()
     assert studies_in(StorageAddress.parse(f"sqlite:///{tmp_path}/missing.db", tmp_path)) == ()
     assert [each.name for each in tmp_path.iterdir() if "missing" in each.name] == []
     place.open()
     assert f"{place.prefix}/search".lstrip("/") in studies_in(place.address)
-    with pytest.raises(InputError, match=r"holds no study 'nothing'; it holds .*" + place.prefix):
+    with pytest.raises(InputError, match="there is no study 'nothing' in the storage"):
         stored_documents(open_storage(place.address), "nothing")
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ((), "; it holds none"),
+        (("large", "medium"), "; it holds large, medium"),
+        (("large", "small"), "; did you mean 'small'?"),
+        (tuple("abcdefghijklm"), "; it holds a, b, c, d, e, f, g, h, i, j, …"),
+    ],
+)
+def test_a_study_that_is_not_there_is_told_from_those_that_are(there: tuple[str, ...], said: str) -> None:
+    """A near miss is named, else the first ten of a storage that may hold hundreds."""
+    assert str(unknown_study("there", "smal", there)) == f"there is no study 'smal' in there{said}"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
