@@ -83,9 +83,7 @@ def learn_device(choice: DeviceChoice, folder: Path, device_id: int | None = Non
     missing = {name: _refusal(probe) for name, probe in probes.items() if _refusal(probe)}
     convolution = None
     if target == "CPU":
-        request = ProbeRequest(
-            folder=folder / "convolution", target=target, environment={"ONEDNN_VERBOSE": "1"}
-        )
+        request = ProbeRequest(folder=folder / "convolution", target=target, environment={"ONEDNN_VERBOSE": "1"})
         convolution = _tried(target, run_job(CONVOLUTION_JOB, request, ConvolutionProbe, _PROBE_LIMITS))
     return DeviceFacts(
         target=target,
