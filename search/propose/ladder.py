@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .arrays import rows_of
+from .arrays import Floats, Ints, rows_of
 from .beliefs import Beliefs, Learner
 from .cost_model import Choices, CostModel
 from .front_gain import front_gain
@@ -55,8 +55,9 @@ class Ladder:
         if not len(candidates):
             return None
         known = self._known(tried, beliefs)
-        lost = beliefs.quality_lost(candidates)
-        gains = front_gain(self._costs.speedups(candidates), lost, known, beliefs.worst_lost)
+        gains = front_gain(
+            self._costs.speedups(candidates), _beyond_noise(beliefs, candidates), known, beliefs.worst_lost
+        )
         likely = beliefs.trains(candidates)
         # The last term breaks ties where nothing would be added: what is likelier to train.
         return tuple(candidates[int(np.argmax(gains * likely + 1e-9 * likely))].tolist())
@@ -70,5 +71,14 @@ class Ladder:
         if not counted:
             return []
         choices = rows_of(counted, len(self._costs.sites))
-        lost = beliefs.quality_lost(choices)
+        lost = _beyond_noise(beliefs, choices)
         return list(zip(self._costs.speedups(choices).tolist(), lost.tolist(), strict=True))
+
+
+def _beyond_noise(beliefs: Beliefs, choices: Ints) -> Floats:
+    """What policies are expected to lose, and noise at least: (n,).
+
+    Less than that no front can tell apart. So once a policy loses nothing but noise, only faster ones are worth a
+    trial, and a site that stays float32 without a reason is soon tried low.
+    """
+    return np.maximum(beliefs.quality_lost(choices), beliefs.noise)

@@ -58,6 +58,15 @@ def test_a_likely_hazard_is_avoided_from_the_start():
     assert (1,) * 6 in [trial.choices for trial in tried]
 
 
+@pytest.mark.parametrize("sites", [7, 20], ids=["small", "large"])
+def test_once_only_noise_is_lost_the_next_trial_is_a_faster_one(sites):
+    """A site that hardly saves time, and is likely a hazard, is tried low before policies that are slower."""
+    costs = chain([1.0] * (sites - 1) + [0.05], cast=0.01)
+    ladder = Ladder(costs, noise=0.01, prior=Prior({(f"s{sites - 1}", "float16"): 0.95, ("s0", "float16"): 0.4}))
+    first = (*(1,) * (sites - 1), 0)
+    assert propose(ladder, [Tried((0,) * sites, 0.0), Tried(first, 0.009)]) == (1,) * sites
+
+
 def test_a_certainty_is_no_prior():
     """A chance of 1 would be a ban, and is refused."""
     with pytest.raises(InputError, match="s2 in float16 must lie inside"):
