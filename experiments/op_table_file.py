@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from pydantic import JsonValue, TypeAdapter
 
+from ..evaluators.op_columns import COLUMNS
 from ..policies.errors import HalfwiseError
 from ..policies.plain_json import read_packed_json, reason
 from ..policies.whole_file import written_aside
@@ -31,10 +32,13 @@ def load_op_tables(path: Path) -> dict[str, pd.DataFrame]:
     """The tables as they were compiled.
 
     Raises:
-        HalfwiseError: the file is missing or damaged, or holds more than `plain_json` allows.
+        HalfwiseError: the file is missing or damaged, lacks a column, or holds more than `plain_json` allows.
     """
     try:
         found = _TABLES.validate_python(read_packed_json(path))
+        for row in (row for rows in found.values() for row in rows):
+            if missing := [column for column in COLUMNS if column not in row]:
+                raise ValueError(f"a row lacks {missing[0]!r}")
     except (OSError, ValueError) as error:
         raise HalfwiseError(f"cannot read the float32 op tables {path}: {reason(error)}") from error
     return {label: pd.DataFrame(rows).apply(as_written) for label, rows in found.items()}

@@ -8,6 +8,7 @@ import pandas as pd
 from ...policies.errors import HalfwiseError
 from ...policies.ops import family
 from ...policies.outline import NetworkOutline
+from ..op_columns import COLUMNS
 from .asked_graph import AskedGraph, AskedOp, read_asked_graph
 from .attribution import Place, attribute
 from .casts import cast_makers
@@ -17,13 +18,6 @@ from .kernel_graph import Kernel, read_kernel_graph
 from .kernel_match import match_kernels
 from .layer_marks import has_marks, layer_number
 from .value_types import TensorType
-
-COLUMNS = (
-    "id", "op", "graph_op", "layer", "layer_certain", "direction", "forward_id",
-    "input_precisions", "output_precision", "compute_precision", "kernel_precision",
-    "input_shapes", "output_shapes", "flops", "bytes_read", "bytes_written",
-    "producers", "consumers", "parameters", "is_cast", "cast_by", "name",
-)  # fmt: skip
 
 
 def read_op_table(folder: Path, outline: NetworkOutline) -> pd.DataFrame:

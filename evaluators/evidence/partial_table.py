@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from ..op_columns import COLUMNS
 from .costs import OpShapes, work
 from .eager_outputs import SeenCall
 from .layer_ops import ops_of_layer
-from .op_table import COLUMNS
 from .value_types import TensorType
 
 

@@ -46,3 +46,10 @@ def test_a_damaged_file_is_named(tmp_path: Path, damage: str):
         file.write_bytes(file.read_bytes()[:50] if damage == "cut" else b"no table")
     with pytest.raises(HalfwiseError, match=r"cannot read the float32 op tables .*ops\.json\.gz"):
         load_op_tables(file)
+
+
+def test_a_table_without_a_column_is_refused(tmp_path: Path):
+    """What prices need is asked for when the file is read; the column is named."""
+    save_op_tables({"dynamic": chain_table(LAYERS).drop(columns="flops")}, tmp_path / "ops.json.gz")
+    with pytest.raises(HalfwiseError, match=r"ops\.json\.gz: a row lacks 'flops'"):
+        load_op_tables(tmp_path / "ops.json.gz")
