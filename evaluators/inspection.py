@@ -12,7 +12,7 @@ from .eager_step import checked, partial, watch_forward
 from .inspection_result import OPS_TABLE, BoundaryCost, Inspection, InspectionRequest, Pricing
 from .kernel_step import compile_kernels
 from .prepared import Prepared, prepare
-from .price import Boundary, Device, Price, cast_report, describe, price_memory, price_table
+from .price import Boundary, Device, Price, cast_report, describe, gradient_sum, price_memory, price_table
 from .proven_step import ProvenStep, compile_proven
 from .training import as_tensors
 from .workload import Workload
@@ -73,23 +73,32 @@ def _price(table: pd.DataFrame, workload: Workload, policy: Policy, request: Ins
     device = request.price_for
     if device is None:
         return None
-    price, boundaries = _priced(table, device, workload, policy, request)
+    alone, boundaries = _priced(table, device, workload, policy, request)
     memory = price_memory(table)
+    summed = gradient_sum(memory, device, request.devices)
+    price = alone.with_seconds(summed.seconds)
     return Pricing(
         device=device.name,
         stage=price.stage,
         batch_size=workload.batch_size,
+        devices=summed.devices,
         step_time_s=price.step_time_s,
+        gradient_sum_s=summed.seconds,
+        gradient_bytes_sent=summed.bytes_sent,
         flops_share=dict(price.flops_share),
         casts=price.casts.count,
         cast_share=price.casts.share,
         memory_bytes=memory.total_bytes,
         by_bytes_only=price.by_bytes_only,
-        assumptions=price.assumptions,
-        lines=describe(price, workload.batch_size, memory=memory, device=device),
+        assumptions=(*price.assumptions, *summed.assumptions),
+        lines=describe(price, workload.batch_size, memory=memory, device=device, summed=summed),
         boundaries=tuple(
             BoundaryCost(
-                producer=b.producer, consumer=b.consumer, casts=b.casts, share=b.share, saves_s=b.merging_saves_s
+                producer=b.producer,
+                consumer=b.consumer,
+                casts=b.casts,
+                share=b.share * alone.step_time_s / price.step_time_s,
+                saves_s=b.merging_saves_s,
             )
             for b in boundaries
         ),

@@ -12,11 +12,15 @@ OPS_TABLE = "ops.json"
 
 
 class InspectionRequest(WorkloadRequest):
-    """Compile the step under `policy`, and price it on `price_for`; `batch_size` replaces the workload's own."""
+    """Compile the step under `policy`, and price it on so many `devices` of the row `price_for`.
+
+    `batch_size`, of each device, replaces the workload's own.
+    """
 
     policy: str
     price_for: Device | None = None
     batch_size: PositiveInt | None = None
+    devices: PositiveInt = 1
 
 
 class _Value(BaseModel):
@@ -36,13 +40,17 @@ class BoundaryCost(_Value):
 class Pricing(_Value):
     """The price of one step on a device, and its parts; `lines` say it in words.
 
-    `stage` says of which graph: "asked" for any device, "kernel" for the one that was calibrated.
+    `stage` says of which graph: "asked" for any device, "kernel" for the one that was calibrated. Of several
+    `devices` each takes `step_time_s` for its own batch, the sum of all gradients in it.
     """
 
     device: str
     stage: Stage
     batch_size: int
+    devices: int
     step_time_s: float
+    gradient_sum_s: float
+    gradient_bytes_sent: int
     flops_share: dict[str, float]
     casts: int
     cast_share: float

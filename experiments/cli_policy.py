@@ -78,6 +78,7 @@ def ops(workload: str, policy: str, form: str) -> None:
     "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."
 )
 @click.option("--batch-size", type=click.IntRange(min=1), help="Compile with this batch, not the workload's.")
+@click.option("--parallel", default="data=1", metavar="data=N", help="Train on N such devices, a batch on each.")
 @_device_file
 @format_option
 def price(
@@ -85,20 +86,24 @@ def price(
     workload: str,
     price_for: str,
     batch_size: int | None,
+    parallel: str,
     device_file: Path | None,
     form: str,
 ) -> None:
     """Price WORKLOAD's training step under each POLICY: worked out from the compiled step, nothing is run."""
     from ..evaluators.price.device_file import load_devices
     from ..evaluators.price.devices import find_device
+    from ..evaluators.price.gradient_sum import devices_of
     from ..policies import BUILTIN
     from .inspect_policy import inspect_policy, read_policy
     from .price_words import price_lines
 
-    device = find_device(price_for, load_devices(device_file))
+    device, count = find_device(price_for, load_devices(device_file)), devices_of(parallel)
     asked = [read_policy(policy) for policy in policies]
-    float32 = inspect_policy(BUILTIN["O0"], workload, device, batch_size).inspection
-    priced = [inspect_policy(policy, workload, device, batch_size).inspection for policy in asked]
+    float32, *priced = [
+        inspect_policy(policy, workload, device, batch_size, devices=count).inspection
+        for policy in (BUILTIN["O0"], *asked)
+    ]
     if form == "json":
         documents = [
             {"policy": name, "speed_up_over_float32": _speed_up(found, float32), **found.model_dump()}

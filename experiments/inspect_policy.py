@@ -47,10 +47,12 @@ def inspect_policy(
     price_for: Device | None = None,
     batch_size: int | None = None,
     search_path: Path | None = None,
+    devices: int = 1,
 ) -> Inspected:
     """Compile the workload's step under the policy in a fresh process, on this machine's CPU.
 
-    The asked stage is the same for any device, so a CPU is enough. `batch_size` replaces the workload's own;
+    The asked stage is the same for any device, so a CPU is enough. `batch_size` replaces the workload's own, of
+    each of so many `devices`;
     a workload of the user's own is looked for in `search_path`, by default the working folder.
 
     Raises:
@@ -66,6 +68,7 @@ def inspect_policy(
             policy=str(policy),
             price_for=price_for,
             batch_size=batch_size,
+            devices=devices,
         )
         found = run_job(INSPECT_JOB, request, Inspection, _LIMITS)
         if isinstance(found, Failure):

@@ -5,6 +5,7 @@ from .boundaries import Boundary, cast_report
 from .device_file import load_devices
 from .devices import Device, Figure, find_device
 from .differences import Difference, differences
+from .gradient_sum import GradientSum, gradient_sum
 from .memory import Memory, price_memory
 from .price import CastCost, OpCost, Price, price_table
 from .wants import FOLLOW, LayerWants, PolicyWants, Want, wants
@@ -18,6 +19,7 @@ __all__ = [
     "Device",
     "Difference",
     "Figure",
+    "GradientSum",
     "LayerWants",
     "Memory",
     "OpCost",
@@ -32,6 +34,7 @@ __all__ = [
     "describe",
     "differences",
     "find_device",
+    "gradient_sum",
     "load_devices",
     "price_memory",
     "price_table",

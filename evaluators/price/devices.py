@@ -149,6 +149,17 @@ class Device(DeviceFigures):
         return self.memory.si
 
     @property
+    def link_bytes_per_s(self) -> float:
+        """What is reachable of the link to other devices, both directions together.
+
+        Raises:
+            InputError: the figure is not known.
+        """
+        if self.link is None:
+            raise InputError(self._unknown("link to other devices", "link"))
+        return self.link.si * self.reachable.si
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What a price for this device takes for granted without a source, in words."""
         figures: dict[str, Figure[Any]] = {

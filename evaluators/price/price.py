@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -59,6 +59,12 @@ class Price:
     def throughput_samples_per_s(self, batch_size: int) -> float:
         """Samples per second at the batch size that the table was compiled with."""
         return batch_size / self.step_time_s
+
+    def with_seconds(self, seconds: float) -> "Price":
+        """The price of a step that does something else besides for so long."""
+        total = self.step_time_s + seconds
+        share = self.casts.seconds / total if total else 0.0
+        return replace(self, step_time_s=total, casts=replace(self.casts, share=share))
 
     @property
     def label(self) -> str:

@@ -75,6 +75,21 @@ def test_price_as_json_adds_up():
     assert 0 < pricing["cast_share"] < 1
 
 
+def test_a_price_of_several_devices_has_the_sum_of_gradients():
+    """On four devices a step takes longer by the time that the gradients' bytes take on the link, no more."""
+    policy = ("price", "O3", "--workload", "tiny_workloads:make_tiny", "--format", "json")
+    alone, four = (json.loads(halfwise(*policy, *more).stdout)[0] for more in ((), ("--parallel", "data=4")))
+    pricing = four["pricing"]
+    assert pricing["devices"] == 4
+    assert pricing["gradient_bytes_sent"] > 0
+    assert pricing["gradient_sum_s"] == pytest.approx(pricing["gradient_bytes_sent"] / 300e9)
+    assert pricing["step_time_s"] - alone["pricing"]["step_time_s"] == pytest.approx(pricing["gradient_sum_s"])
+    assert pricing["cast_share"] < alone["pricing"]["cast_share"]
+    assert four["speed_up_over_float32"] == pytest.approx(
+        1 + (alone["speed_up_over_float32"] - 1) * alone["pricing"]["step_time_s"] / pricing["step_time_s"]
+    )
+
+
 def test_devices_lists_figures_with_sources():
     """Each known figure comes with its source and date; an unknown one says so."""
     result = halfwise("devices")
@@ -93,6 +108,10 @@ def test_devices_lists_figures_with_sources():
         (
             ["price", "O3", "--workload", "tiny_workloads:make_tiny", "--price-for", "ascend-910a"],
             r"ascend-910a cannot be priced",
+        ),
+        (
+            ["price", "O3", "--workload", "tiny_workloads:make_tiny", "--parallel", "model=2"],
+            r"a parallel strategy is data=N.*but got 'model=2'",
         ),
         (
             ["check", "nowhere.yaml", "--workload", "tiny_workloads:make_tiny"],
