@@ -2,6 +2,8 @@
 
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,17 +41,29 @@ def compile_proven(prepared: Prepared, workload: Workload, policy: Policy, folde
         DoesNotCompile: MindSpore cannot compile the step; its words, with the user's file and line.
         HalfwiseError: the dump cannot be read.
     """
+    with compiled_dump(prepared, workload, folder) as (dump, compile_time_s):
+        table = read_op_table(dump, read_outline(prepared.network))
+    return ProvenStep(table, summarised(table, prove(table, prepared.assignments, policy)), compile_time_s)
+
+
+@contextmanager
+def compiled_dump(prepared: Prepared, workload: Workload, folder: Path) -> Iterator[tuple[Path, float]]:
+    """The folder with the graphs of the step, which is compiled for it, and the seconds that it took to compile.
+
+    While this is open, the network carries marks; see `compile_proven` for the rest.
+
+    Raises:
+        DoesNotCompile: MindSpore cannot compile the step.
+    """
     dump = folder / "graphs"
     batch = as_tensors(workload.sample_batch())
     mark_layers(prepared.network, dump)
     try:
-        compile_time_s = _compile(prepared, batch, dump)
-        table = read_op_table(dump, read_outline(prepared.network))
+        yield dump, _compile(prepared, batch, dump)
     finally:
         # Later compilations of the network (for the evaluation) read its source again, not the links in the dump.
         remove_marks(prepared.network)
         shutil.rmtree(dump)
-    return ProvenStep(table, _summarised(table, prove(table, prepared.assignments, policy)), compile_time_s)
 
 
 def described(mismatch: Mismatch) -> str:
@@ -71,7 +85,8 @@ def _compile(prepared: Prepared, batch: list[ms.Tensor], dump: Path) -> float:
         return time.perf_counter() - started
 
 
-def _summarised(table: pd.DataFrame, proof: Proof) -> Evidence:
+def summarised(table: pd.DataFrame, proof: Proof) -> Evidence:
+    """What a proof of the table comes to, in values and words."""
     return Evidence(
         asked_hash=asked_hash(table),
         summary=proof.summary,

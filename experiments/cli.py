@@ -12,6 +12,7 @@ from .cli_confirm import confirm
 from .cli_doctor import doctor
 from .cli_localize import localize
 from .cli_policy import check, devices, ops, price
+from .cli_profile import profile
 from .cli_rewrite import rewrite
 from .cli_search import search
 from .cli_sensitivity import sensitivity
@@ -30,7 +31,7 @@ def halfwise(debug: bool) -> None:
 
 
 for command in (
-    *(search, worker, front, export, confirm, ui, sync, check, price, ops, devices),
+    *(search, worker, front, export, confirm, ui, sync, check, price, ops, devices, profile),
     *(calibrate, sensitivity, localize, rewrite, doctor),
 ):
     halfwise.add_command(command)
