@@ -9,6 +9,7 @@ import click
 from ..policies.errors import HalfwiseError
 from .cli_calibrate import calibrate
 from .cli_confirm import confirm
+from .cli_diff import diff
 from .cli_doctor import doctor
 from .cli_localize import localize
 from .cli_policy import check, devices, ops, price
@@ -31,7 +32,7 @@ def halfwise(debug: bool) -> None:
 
 
 for command in (
-    *(search, worker, front, export, confirm, ui, sync, check, price, ops, devices, profile),
+    *(search, worker, front, export, confirm, ui, sync, check, price, diff, ops, devices, profile),
     *(calibrate, sensitivity, localize, rewrite, doctor),
 ):
     halfwise.add_command(command)
