@@ -15,6 +15,8 @@ from .curves import curves_figure, reached_figure, save_figure
 from .peers import PEERS
 from .problems import Family
 from .table import standings_table
+from .tables.catalogue import TABLES
+from .tables.contest import judge_tables
 from .zoo.contest import OURS_ON_ALL, best_other, hold_zoo, zoo_figures, zoo_table
 
 OURS = "ladder"
@@ -29,7 +31,13 @@ def run(folder: Path, say: Say) -> tuple[Figure, ...]:
     """Let all peers race on the zoo and search all chains, draw their curves, and judge the ladder."""
     raced = _race(folder, say)
     say(f"{len(PEERS)} searchers, {len(SEEDS)} seeds, {CHECKPOINTS[-1]} trials: shares of the exact hypervolume")
-    return (*raced, *(_judge(Chains(sites), target, say) for sites, target in TARGETS.items()))
+    chains = tuple(_judge(Chains(sites), target, say) for sites, target in TARGETS.items())
+    return (*raced, *_judge_tables(say), *chains)
+
+
+def _judge_tables(say: Say) -> tuple[Figure, ...]:
+    paths = [table.path for table in TABLES.values()]
+    return judge_tables(paths, SEEDS, say, lambda figure, name: _save(figure, name, say))
 
 
 def _race(folder: Path, say: Say) -> tuple[Figure, ...]:

@@ -13,6 +13,9 @@ from .cost_model import CostModel
 
 # Where nothing is known, about one hazard is expected in a network, and never more than one in thirty sites.
 _RARE = 1 / 30
+# Rules tell a site that ruins training from one that only loses quality no better than this: in the measured table
+# `sensors` (benchmarks/search) they are as sure as can be of six sites, of which one ruins training.
+_SUREST = 0.9
 # How much more than others a site is thought to lose, from its chance of harm.
 _EMPHASIS = (0.5, 5.0)
 
@@ -49,4 +52,5 @@ class Prior:
         hazard = np.array([self.chances.get(key, flat) for key in keys], dtype=float)
         by_chance = np.sqrt(hazard / flat)
         emphasis = [self.emphasis.get(key, guess) for key, guess in zip(keys, by_chance.tolist(), strict=True)]
-        return PriorColumns(hazard, np.clip(np.array(emphasis, dtype=float), *_EMPHASIS))
+        emphasised = np.clip(np.array(emphasis, dtype=float), *_EMPHASIS)
+        return PriorColumns(np.minimum(hazard, _SUREST), emphasised)

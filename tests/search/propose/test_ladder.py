@@ -67,6 +67,15 @@ def test_once_only_noise_is_lost_the_next_trial_is_a_faster_one(sites):
     assert propose(ladder, [Tried((0,) * sites, 0.0), Tried(first, 0.009)]) == (1,) * sites
 
 
+def test_one_trial_that_trains_outweighs_the_surest_rule():
+    """A site that rules called a hazard for sure is more likely none, once a policy with it low has trained."""
+    ladder = Ladder(chain([1.0] * 4), noise=0.01, prior=Prior({("s2", "float16"): 0.99}))
+    before = ladder.believe([], np.random.default_rng(0)).hazards.chance[2]
+    after = ladder.believe([Tried((0, 0, 1, 0), 0.2)], np.random.default_rng(0)).hazards.chance[2]
+    assert before > 0.85
+    assert after < 0.2
+
+
 def test_a_certainty_is_no_prior():
     """A chance of 1 would be a ban, and is refused."""
     with pytest.raises(InputError, match="s2 in float16 must lie inside"):
