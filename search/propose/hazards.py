@@ -28,19 +28,22 @@ class Hazards:
     """The `chance` of each column to be a hazard.
 
     Columns of failed policies depend on each other, since one of them is to blame: `tied` marks them, and
-    `samples` (samples, columns) are draws of all of them together.
+    `samples` (samples, columns) are draws of all of them together. `cured` is the chance of each column that a
+    policy trains although it is a hazard: `_CURED` at first, and after m diagnoses that named it 1 / (1 + m) of
+    that, the mean of a beta distribution that weighs one trial.
     """
 
     chance: Floats
     tied: Bools
     samples: Bools
+    cured: Floats
 
     def trains(self, rows: Floats) -> Floats:
         """The chance of each policy, given by its columns, to train: (n,)."""
         free = np.where(self.tied, 0.0, self.chance)
-        alone = np.exp(rows @ np.log1p(-(1 - _CURED) * free))
-        held = rows[:, self.tied] @ self.samples[:, self.tied].T.astype(float)
-        return alone * np.mean(_CURED**held, axis=1)
+        alone = np.exp(rows @ np.log1p(-(1 - self.cured) * free))
+        held = rows[:, self.tied] @ (self.samples[:, self.tied] * np.log(self.cured[self.tied])).T
+        return alone * np.mean(np.exp(held), axis=1)
 
 
 def believe(features: Features, prior: Floats, tried: Sequence[Tried], rng: np.random.Generator) -> Hazards:
@@ -55,14 +58,15 @@ def believe(features: Features, prior: Floats, tried: Sequence[Tried], rng: np.r
     log_odds = _log_odds(prior) + log(_CURED) * rows[trained].sum(axis=0)
     held = rows[~trained] > 0
     tied = held.any(axis=0)
-    failures = _Failures(held, _pointed(features, [trial for trial in history if not trial.trained]))
+    pointed = _pointed(features, [trial for trial in history if not trial.trained])
+    failures = _Failures(held, pointed)
     samples = failures.sample(log_odds, np.flatnonzero(tied).tolist(), rng)
     chance = np.where(
         tied,
         np.clip(samples.mean(axis=0), 0.5 / _SAMPLES, 1 - 0.5 / _SAMPLES),
         0.5 + 0.5 * np.tanh(0.5 * log_odds),
     )
-    return Hazards(chance, tied, samples)
+    return Hazards(chance, tied, samples, _CURED / (1 + pointed.sum(axis=0)))
 
 
 def _pointed(features: Features, failed: Sequence[Tried]) -> Bools:

@@ -76,6 +76,19 @@ def test_one_trial_that_trains_outweighs_the_surest_rule():
     assert after < 0.2
 
 
+def test_a_hazard_that_was_named_again_and_again_is_no_more_tried():
+    """Each diagnosis that names a site makes it less likely that it is cured the next time."""
+    ladder = Ladder(chain([1.0] * 6), noise=0.01)
+    chances = []
+    for named in range(1, 5):
+        failed = [(1, *(int(n != place) for n in range(5))) for place in range(named)]
+        tried = [Tried((0, 1, 1, 1, 1, 1), 0.0), *(Tried(each, None, frozenset({0})) for each in failed)]
+        beliefs = ladder.believe(tried, np.random.default_rng(0))
+        chances.append(float(beliefs.trains(np.ones((1, 6), dtype=int))[0]))
+    assert chances == sorted(chances, reverse=True)
+    assert chances[-1] < chances[0] / 2
+
+
 def test_a_certainty_is_no_prior():
     """A chance of 1 would be a ban, and is refused."""
     with pytest.raises(InputError, match="s2 in float16 must lie inside"):
