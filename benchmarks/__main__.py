@@ -7,7 +7,20 @@ from pathlib import Path
 
 from halfwise.policies.errors import HalfwiseError
 
-from . import calibration, convolution, demo, evidence, prices, process, speed, training, what_if, workers
+from . import (
+    calibration,
+    cli,
+    convolution,
+    demo,
+    evidence,
+    prices,
+    process,
+    report,
+    speed,
+    training,
+    what_if,
+    workers,
+)
 from .bench import Bench
 from .faults import entry as faults
 from .search import entry as search
@@ -28,6 +41,8 @@ BENCHES = (
     search_time.BENCH,
     faults.BENCH,
     workers.BENCH,
+    cli.BENCH,
+    report.BENCH,
 )
 
 

@@ -13,7 +13,7 @@ import mindspore as ms
 
 from ..policies import Mode
 from ..policies.errors import HalfwiseError, InputError
-from .request import Target
+from .device_names import Target
 
 COMPILE_CACHE_VARIABLE = "MS_COMPILER_CACHE_ENABLE"
 

@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from ..policies.errors import HalfwiseError, InputError
 from ..policies.precision import LowPrecision
+from .device_names import DeviceChoice, Target
 from .probe_results import CONVOLUTION_JOB, PRECISION_JOB, ConvolutionProbe, PrecisionProbe
 from .process import Failure, Limits, run_job
-from .request import DeviceChoice, ProbeRequest, Target
+from .request import ProbeRequest
 
 # The order in which "auto" looks: accelerators first.
 AUTO_ORDER: tuple[Target, ...] = ("Ascend", "GPU", "CPU")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ..policies.text import parse_policy
+from .device_names import Target
 from .memory_bound import MemoryBound
 from .outcome import Metric, Outcome, Place
 from .price.devices import Device
@@ -23,9 +24,6 @@ OPS_FILE = "ops.csv.gz"
 NOT_APPLIED = "not applied"
 NEVER_MOVED = "loss never moved"
 SAME_TRAINING = "same training as an earlier trial"
-
-Target = Literal["CPU", "GPU", "Ascend"]
-DeviceChoice = Literal["auto", "CPU", "GPU", "Ascend"]
 
 
 class Request(BaseModel):

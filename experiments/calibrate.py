@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ..evaluators.calibration.calibrate import Calibration, Calibrator
 from ..evaluators.device_facts import learn_device
+from ..evaluators.device_names import DeviceChoice
 from ..evaluators.price.device_file import save_devices
 from ..evaluators.price.devices import Device
-from ..evaluators.request import DeviceChoice
 from .price_words import device_lines
 from .workloads import resolve_for_pricing
 

@@ -8,16 +8,20 @@ import click
 
 from ..policies.errors import HalfwiseError
 from .cli_calibrate import calibrate
+from .cli_completion import completion
 from .cli_confirm import confirm
 from .cli_diff import diff
 from .cli_doctor import doctor
+from .cli_export import export
+from .cli_init import init
 from .cli_localize import localize
 from .cli_policy import check, devices, ops, price
 from .cli_profile import profile
+from .cli_report import report
 from .cli_rewrite import rewrite
 from .cli_search import search
 from .cli_sensitivity import sensitivity
-from .cli_study import export, front, ui
+from .cli_study import front, ui
 from .cli_sync import sync
 from .cli_worker import worker
 from .echo import echo
@@ -32,8 +36,8 @@ def halfwise(debug: bool) -> None:
 
 
 for command in (
-    *(search, worker, front, export, confirm, ui, sync, check, price, diff, ops, devices, profile),
-    *(calibrate, sensitivity, localize, rewrite, doctor),
+    *(init, search, worker, front, report, export, confirm, ui, sync, check, price, diff, ops, devices, profile),
+    *(calibrate, sensitivity, localize, rewrite, doctor, completion),
 ):
     halfwise.add_command(command)
 

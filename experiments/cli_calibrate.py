@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from .echo import echo
 
 

@@ -4,12 +4,18 @@ import click
 
 from ..policies.errors import InputError
 from .cli_options import format_option, home_option, quiet_option
+from .completing import complete_policy, complete_workload
 from .echo import echo
 
 
 @click.command(short_help="Train policies, or a study's shortlist, on a device against float32.")
-@click.argument("names", nargs=-1, required=True, metavar="STUDY | POLICY...")
-@click.option("--workload", metavar="NAME", help="What the policies are for; a study knows its own.")
+@click.argument("names", nargs=-1, required=True, metavar="STUDY | POLICY...", shell_complete=complete_policy)
+@click.option(
+    "--workload",
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="What the policies are for; a study knows its own.",
+)
 @click.option("--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), help="By default the study's.")
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of each training; by default twice a trial's.")
 @click.option(

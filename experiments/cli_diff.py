@@ -7,13 +7,19 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option, home_option
+from .completing import complete_policy, complete_workload
 from .echo import echo
 
 
 @click.command(short_help="What changes from one policy to another: by layer, op list and price.")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
-@click.option("--workload", metavar="NAME", help="Compile both on it: what changes op by op, and in the price.")
+@click.argument("before", metavar="A", shell_complete=complete_policy)
+@click.argument("after", metavar="B", shell_complete=complete_policy)
+@click.option(
+    "--workload",
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="Compile both on it: what changes op by op, and in the price.",
+)
 @click.option(
     "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."
 )

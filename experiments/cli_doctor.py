@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from .cli_options import format_option, home_option
 from .echo import echo
 
@@ -14,15 +14,19 @@ from .echo import echo
 @click.option(
     "--device", type=click.Choice(["auto", "CPU", "GPU", "Ascend"]), default="auto", help="The device to check."
 )
+@click.option("--tracking-uri", help="An MLflow server or database to look at; by default the home's own.")
 @format_option
 @home_option
-def doctor(device: DeviceChoice, form: str, home: str | None) -> int:
-    """Check versions, device, precisions, convolutions and disk; says what to do where something is wrong."""
+def doctor(device: DeviceChoice, tracking_uri: str | None, form: str, home: str | None) -> int:
+    """Check versions, device, precisions, convolutions, disk and MLflow; says what to do where something is wrong.
+
+    Exit code 1 if anything is wrong.
+    """
     from .doctor import examine
     from .home import Home
 
     findings = []
-    for finding in examine(device, Home.find(home)):
+    for finding in examine(device, Home.find(home), tracking_uri):
         findings.append(finding)
         if form == "text":
             echo(f"{'ok   ' if finding.well else 'WRONG'} {finding.text}")

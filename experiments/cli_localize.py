@@ -6,12 +6,21 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .completing import complete_level, complete_workload
 from .echo import echo
 
 
 @click.command(short_help="Say where a policy leaves float32 first, and the least that must return to it.")
-@click.option("--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload.")
-@click.option("--policy", required=True, help="A level, a policy file, or a text in braces.")
+@click.option(
+    "--workload",
+    required=True,
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="A built-in workload, or my_module:make_workload.",
+)
+@click.option(
+    "--policy", shell_complete=complete_level, required=True, help="A level, a policy file, or a text in braces."
+)
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of each training; by default a trial's length.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of weights and batches.")
 @click.option(

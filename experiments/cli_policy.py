@@ -6,10 +6,15 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .completing import complete_level, complete_workload
 from .echo import echo
 
 _workload = click.option(
-    "--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload."
+    "--workload",
+    required=True,
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="A built-in workload, or my_module:make_workload.",
 )
 _device_file = click.option(
     "--device-file",
@@ -19,7 +24,7 @@ _device_file = click.option(
 
 
 @click.command(short_help="Check what MindSpore makes of a policy; exit code 1 if not what it asks.")
-@click.argument("policy")
+@click.argument("policy", shell_complete=complete_level)
 @_workload
 @format_option
 def check(policy: str, workload: str, form: str) -> int:
@@ -49,7 +54,13 @@ def check(policy: str, workload: str, form: str) -> int:
 
 @click.command(short_help="List the ops of a workload's training step with their precisions.")
 @_workload
-@click.option("--policy", default="O0", show_default=True, help="A level, a policy file, or a text in braces.")
+@click.option(
+    "--policy",
+    shell_complete=complete_level,
+    default="O0",
+    show_default=True,
+    help="A level, a policy file, or a text in braces.",
+)
 @click.option(
     "--format", "form", type=click.Choice(["text", "csv", "json"]), default="text", help="How to print it."
 )
@@ -72,7 +83,7 @@ def ops(workload: str, policy: str, form: str) -> None:
 
 
 @click.command(short_help="What a training step would take under a policy on a device that need not be there.")
-@click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
+@click.argument("policies", nargs=-1, required=True, metavar="POLICY...", shell_complete=complete_level)
 @_workload
 @click.option(
     "--price-for", metavar="ROW", default="a100-tf32", show_default=True, help="A row of `halfwise devices`."

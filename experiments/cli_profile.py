@@ -5,14 +5,27 @@ from pathlib import Path
 
 import click
 
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from .cli_options import format_option
+from .completing import complete_level, complete_workload
 from .echo import echo
 
 
 @click.command(short_help="Where a training step's time goes: by precision, casts, and the costliest float32 ops.")
-@click.option("--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload.")
-@click.option("--policy", default="O0", show_default=True, help="A level, a policy file, or a text in braces.")
+@click.option(
+    "--workload",
+    required=True,
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="A built-in workload, or my_module:make_workload.",
+)
+@click.option(
+    "--policy",
+    shell_complete=complete_level,
+    default="O0",
+    show_default=True,
+    help="A level, a policy file, or a text in braces.",
+)
 @click.option("--steps", type=click.IntRange(min=1), default=20, show_default=True, help="Training steps to time.")
 @click.option(
     "--device",

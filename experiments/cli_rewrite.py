@@ -6,11 +6,18 @@ import click
 
 from ..policies import Mode
 from .cli_options import format_option
+from .completing import complete_workload
 from .echo import echo
 
 
 @click.command(short_help="Apply rewrite rules to a workload's network: what changed, what was left, and why.")
-@click.option("--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload.")
+@click.option(
+    "--workload",
+    required=True,
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="A built-in workload, or my_module:make_workload.",
+)
 @click.option(
     "--rule",
     "rules",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from .cli_options import home_option, quiet_option, storage_option
+from .cli_options import format_option, home_option, quiet_option, storage_option
+from .echo import echo
 
 
 @click.command(short_help="Search for the fastest policy that trains.")
@@ -45,6 +46,7 @@ from .cli_options import home_option, quiet_option, storage_option
 @click.option("--no-mlflow", is_flag=True, help="Write nothing to MLflow.")
 @home_option
 @quiet_option
+@format_option
 def search(
     file: Path,
     study: str | None,
@@ -71,16 +73,18 @@ def search(
     no_mlflow: bool,
     home: str | None,
     quiet: bool,
+    form: str,
 ) -> None:
     """Search for the fastest policy that trains, as the experiment FILE says.
 
-    Goes on with the study of that name if it is there already.
+    Goes on with the study of that name if it is there already. With --format json the result is JSON, and what is
+    said meanwhile goes to standard error.
     """
     from .experiment_file import load_experiment
     from .home import Home
     from .resuming import free_name
     from .runner import Launch, run_search
-    from .study_report import print_study
+    from .study_report import print_study, study_json
     from .terminal import make_console, make_display
 
     changes = {
@@ -114,11 +118,14 @@ def search(
         command=_shown_command(experiment.storage, tracking_uri),
         resume_anyway=resume_anyway,
     )
-    console = make_console()
+    console = make_console(stderr=form == "json")
     display = make_display(console, quiet)
     uri = None if no_mlflow else tracking_uri or place.tracking_uri
     run_search(launch, _tracker(uri, place, display), display)
-    print_study(place.study_folder(name), place, console)
+    if form == "json":
+        echo(study_json(place.study_folder(name)))
+    else:
+        print_study(place.study_folder(name), place, console)
 
 
 def _shown_command(storage: str | None, tracking_uri: str | None) -> str:

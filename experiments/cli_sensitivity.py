@@ -7,11 +7,18 @@ from pathlib import Path
 import click
 
 from .cli_options import format_option
+from .completing import complete_workload
 from .echo import echo
 
 
 @click.command(short_help="Say which layers are likely to fail in low precision, and why, without a search.")
-@click.option("--workload", required=True, metavar="NAME", help="A built-in workload, or my_module:make_workload.")
+@click.option(
+    "--workload",
+    required=True,
+    metavar="NAME",
+    shell_complete=complete_workload,
+    help="A built-in workload, or my_module:make_workload.",
+)
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of the float32 run; by default a trial's length.")
 @click.option(
     "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw the groups' bars into this PNG file."

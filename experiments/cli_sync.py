@@ -3,11 +3,12 @@
 import click
 
 from .cli_options import home_option
+from .completing import complete_study
 from .echo import echo
 
 
 @click.command(short_help="Bring to MLflow what it lacks of a study.")
-@click.argument("study")
+@click.argument("study", shell_complete=complete_study)
 @click.option(
     "--tracking-uri", help="An MLflow server or database; by default the study's own, else the home's own."
 )

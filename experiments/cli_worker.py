@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from .cli_options import home_option, quiet_option, storage_option
+from .completing import complete_study
 
 
 @click.command(short_help="Make trials for a study, here or on another machine.")
-@click.argument("study")
+@click.argument("study", shell_complete=complete_study)
 @storage_option
 @click.option(
     "--experiment",

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..policies import Policy, save_policy
 from ..policies.errors import HalfwiseError
@@ -13,13 +11,17 @@ from ..search.choice import Best, Criteria
 from ..search.front import Point
 from ..search.noise import QualityLost
 from ..search.noisy_front import noisy_front
-from .figures import FrontPicture, save_front_figure
+from .drawn_front import picture_of
 from .home import StudyFolder
 from .paired import points_of, resolution_of
 from .reasons import reasons_of
 from .records import StudyInfo, StudySummary, TrialRecord
 from .remarks import remarks_on
 from .study_file import comparison_of, criteria_of
+
+if TYPE_CHECKING:
+    # pandas and matplotlib take longer to import than reading a whole study.
+    import pandas as pd
 
 
 def findings(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord]) -> StudySummary:
@@ -39,7 +41,7 @@ def findings(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
         best=best,
         reason=reason,
         best_policy=folder.best_policy if record else None,
-        files=(folder.front_table, folder.front_figure),
+        files=(folder.front_table, folder.front_figure, folder.report),
         counts=Counter(record.outcome.status for record in records),
         confirmed=record and comparison_of(record),
         as_good_as=front.as_good_as,
@@ -51,7 +53,10 @@ def conclude(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
     """Front, choice and the files that show them: front.csv, front.png, best-policy.yaml."""
     summary = findings(info, folder, records)
     save_table(info, summary, folder)
-    _save_figure(info, summary, criteria_of(info, summary.points, records), folder)
+    from .figures import save_front_figure
+
+    picture = picture_of(info, summary, criteria_of(info, summary.points, records))
+    save_front_figure(picture, folder.front_figure)
     record = next((each for each in records if summary.best and each.number == summary.best.number), None)
     if record is not None and summary.best is not None:
         reasons = reasons_of(record.policy, folder, records)
@@ -98,7 +103,7 @@ def lost_fields(lost: QualityLost) -> dict[str, Any]:
     }
 
 
-def front_frame(info: StudyInfo, summary: StudySummary) -> pd.DataFrame:
+def front_frame(info: StudyInfo, summary: StudySummary) -> "pd.DataFrame":
     """One row a trial, in the order of trials: figures, place on the front, ratio to float32, cause.
 
     `ratio_low` and `ratio_high` bound the ratio, and `conclusive` says whether they are near enough, where it was
@@ -106,6 +111,8 @@ def front_frame(info: StudyInfo, summary: StudySummary) -> pd.DataFrame:
     its 95% interval; `confirmed`: from fresh seeds and a longer training. `as_good_as` is the faster trial of the
     front that noise cannot tell from this one.
     """
+    import pandas as pd
+
     points = summary.points
     intervals = [point.against_float32 for point in points]
     lost = [point.quality_lost for point in points]
@@ -155,20 +162,3 @@ def _choose(points: Sequence[Point], criteria: Criteria) -> tuple[Point | None, 
     except HalfwiseError as error:
         return None, str(error)
     return choice.point, choice.reason
-
-
-def _save_figure(info: StudyInfo, summary: StudySummary, criteria: Criteria, folder: StudyFolder) -> None:
-    baseline = summary.baseline
-    bound = None if baseline is None or baseline.quality is None else criteria.bound(baseline.quality)
-    picture = FrontPicture(
-        points=summary.points,
-        front=summary.front,
-        best=summary.best,
-        baseline=baseline,
-        metric=info.metric,
-        direction=info.direction,
-        speed_label=info.speed_label,
-        title=info.title,
-        quality_bound=bound,
-    )
-    save_front_figure(picture, folder.front_figure)

@@ -1,10 +1,10 @@
 """A policy trained again with fresh seeds and for longer, against float32 likewise: does it keep its quality?"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Finite, Outcome
 from ..policies import Policy
@@ -12,6 +12,10 @@ from ..policies.errors import HalfwiseError
 from ..search.noise import QualityLost
 from .long_float32 import LongFloat32, longer
 from .records import TrialRecord
+
+if TYPE_CHECKING:
+    # Who reads confirmations needs nothing that trains.
+    from ..evaluators.evaluator import Evaluator
 
 # In a trial's folder.
 CONFIRMATION_FILE = "confirmation.json"
@@ -62,7 +66,7 @@ class Confirmation(BaseModel):
         return f"loses {lost}, {self.steps} steps each; {verdict} are {self.allowed:.2g}"
 
 
-def confirm(record: TrialRecord, evaluator: Evaluator, float32: LongFloat32, tolerance: float) -> Confirmation:
+def confirm(record: TrialRecord, evaluator: "Evaluator", float32: LongFloat32, tolerance: float) -> Confirmation:
     """Train the trial's policy as float32 was; what it comes to is kept in the trial's folder.
 
     `tolerance` is relative to float32's quality; less than float32's own spread is never asked for.
@@ -76,7 +80,7 @@ def confirm(record: TrialRecord, evaluator: Evaluator, float32: LongFloat32, tol
 
 
 def held_against(
-    policy: Policy, place: Path, evaluator: Evaluator, float32: LongFloat32, tolerance: float
+    policy: Policy, place: Path, evaluator: "Evaluator", float32: LongFloat32, tolerance: float
 ) -> tuple[Confirmation, Outcome]:
     """Train any policy as float32 was, below `place`; with the outcome of its last seed, which carries its price.
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts, learn_device
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from ..policies.errors import HalfwiseError
 from .home import Home
+from .tracking_uri import without_password
 
 # The versions that the private autocast calls were tried with; see policies/rewrite/adapter.py.
 TESTED_MINDSPORE = "2.10"
@@ -27,14 +28,18 @@ class Finding:
     remedy: str = ""
 
 
-def examine(device: DeviceChoice, home: Home) -> Iterator[Finding]:
-    """Every check in turn; those on the device run in processes of their own and take some seconds."""
+def examine(device: DeviceChoice, home: Home, tracking_uri: str | None = None) -> Iterator[Finding]:
+    """Every check in turn; those on the device run in processes of their own and take some seconds.
+
+    `tracking_uri` is the MLflow store that searches are to write to, by default the home's own.
+    """
     yield _python()
     yield _mindspore()
     yield _numpy()
     yield from _device(device)
     yield _guarded(lambda: _home(home), "choose another folder with --home")
     yield _disk(home)
+    yield _store(tracking_uri or home.tracking_uri)
 
 
 def _python() -> Finding:
@@ -107,6 +112,18 @@ def _disk(home: Home) -> Finding:
         f"{free / 2**30:.1f} GiB free for studies",
         f"a study needs up to {_NEEDED_DISK_BYTES / 2**30:.0f} GiB: free some space, or choose --home elsewhere",
     )
+
+
+def _store(uri: str) -> Finding:
+    from .tracking_look import look_at_store
+
+    shown = without_password(uri)
+    try:
+        found = look_at_store(uri)
+    except HalfwiseError as error:
+        remedy = "start the server, or name another store with --tracking-uri; --no-mlflow searches without one"
+        return Finding(False, str(error), remedy)
+    return Finding(True, f"MLflow {importlib.metadata.version('mlflow')}, {found} at {shown}")
 
 
 def _guarded(check: Callable[[], Finding], remedy: str) -> Finding:

@@ -17,7 +17,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from ..evaluators.request import DeviceChoice
+from ..evaluators.device_names import DeviceChoice
 from ..policies import LossScaling, LowPrecision, Mode, Policy, RulePrecision, load_policy, parse_policy
 from ..policies.document import read_document
 from ..policies.errors import InputError

@@ -1,8 +1,6 @@
 """The front as a picture: quality against speed, every policy that trains a point."""
 
-import statistics
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,78 +10,16 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 
-from ..evaluators.outcome import Direction
 from ..policies.whole_file import written_aside
-from ..search.front import Point, measured, merit
+from ..search.front import Point, measured
+from .drawn_front import FrontPicture
 from .figure_labels import Label, place_labels, plain
 
 # Okabe and Ito's colours, told apart with every common kind of colour blindness; shapes differ as well.
 _BLUE, _ORANGE, _GREEN, _GREY, _INK, _PALE = "#0072B2", "#D55E00", "#009E73", "#8C8C8C", "#222222", "#555555"
 _PIXELS_PER_INCH = 150
 _SIZE_IN = (1200 / _PIXELS_PER_INCH, 800 / _PIXELS_PER_INCH)
-# A quality this many times as far from the median as the worse quartile is drawn at the edge: one policy that
-# learned nothing would flatten all the others into a line.
-_FAR_OFF = 6.0
 _LABELLED_FRONT = 8
-
-
-@dataclass(frozen=True)
-class FrontPicture:
-    """What a front figure shows.
-
-    `points` are all trials, infeasible ones included (they are counted in a footnote); `quality_bound` is the
-    worst quality within the tolerance of float32's; `speed_label` is the kind of speed, such as "measured on
-    CPU". `baseline`, `best` and `quality_bound` may be None: they are left out then. What was lost against float32
-    is drawn as a difference to the quality of the `baseline`, whichever seeds and lengths it comes from.
-    """
-
-    points: Sequence[Point]
-    front: Sequence[Point]
-    best: Point | None
-    baseline: Point | None
-    metric: str
-    direction: Direction
-    speed_label: str
-    title: str = ""
-    quality_bound: float | None = None
-
-    @property
-    def feasible(self) -> list[Point]:
-        """The trials that can be drawn."""
-        return [point for point in self.points if point.feasible]
-
-    @property
-    def edge(self) -> float:
-        """The quality at which worse ones are drawn; needs a feasible trial."""
-        worths = sorted(merit(self.quality(point), self.direction) for point in self.feasible)
-        middle, lower = statistics.median(worths), worths[len(worths) // 4]
-        kept = [value for value in worths if value >= middle - _FAR_OFF * (middle - lower)] or worths
-        must = [self.quality(each) for each in (self.best, self.baseline) if each is not None and each.feasible]
-        must += [] if self.quality_bound is None else [self.quality_bound]
-        return merit(min([kept[0], *(merit(quality, self.direction) for quality in must)]), self.direction)
-
-    def place(self, point: Point) -> tuple[float, float]:
-        """Where a feasible point is drawn: speed and quality, or a little outside the edge if it is worse."""
-        speed = measured(point)[1]
-        if not self.beyond(point):
-            return speed, self.quality(point)
-        span = max(abs(self.quality(each) - self.edge) for each in self.feasible if not self.beyond(each))
-        return speed, merit(merit(self.edge, self.direction) - 0.08 * span, self.direction)
-
-    def beyond(self, point: Point) -> bool:
-        """Whether a feasible point is worse than the edge."""
-        return merit(self.quality(point), self.direction) < merit(self.edge, self.direction)
-
-    def is_sure(self, point: Point) -> bool:
-        """Whether nothing is left to confirm: it was confirmed, is float32, or its loss is not known."""
-        return point.confirmed or point.quality_lost is None or point == self.baseline
-
-    def quality(self, point: Point) -> float:
-        """The quality that a feasible point is drawn with."""
-        lost, float32 = point.quality_lost, self.baseline
-        if lost is None or float32 is None or float32.quality is None:
-            return measured(point)[0]
-        return float32.quality - merit(lost.mean, self.direction)
 
 
 def front_figure(picture: FrontPicture) -> Figure:

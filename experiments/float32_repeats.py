@@ -4,14 +4,18 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Finite
 from ..policies import BUILTIN, LossScaling, Mode
 from ..policies.errors import HalfwiseError, InputError
+
+if TYPE_CHECKING:
+    # Who reads the qualities needs nothing that trains.
+    from ..evaluators.evaluator import Evaluator
 
 REPEATS = 3
 # Quality can repeat exactly, where it counts few samples; a spread of nothing would make every difference matter.
@@ -44,7 +48,7 @@ class Float32Repeats(BaseModel):
         return self.noise / mean if mean else float("inf")
 
 
-def float32_repeats(evaluator: Evaluator, loss_scaling: LossScaling, mode: Mode, file: Path) -> Float32Repeats:
+def float32_repeats(evaluator: "Evaluator", loss_scaling: LossScaling, mode: Mode, file: Path) -> Float32Repeats:
     """Train float32 with some seeds, or read what an earlier start of the study has kept in `file`.
 
     Raises:

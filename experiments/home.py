@@ -108,6 +108,11 @@ class StudyFolder:
         return self.path / "front.png"
 
     @property
+    def report(self) -> Path:
+        """The whole study as one HTML page, written when its search ends."""
+        return self.path / "report.html"
+
+    @property
     def best_policy(self) -> Path:
         """The policy file to take away."""
         return self.path / "best-policy.yaml"

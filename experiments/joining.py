@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts, learn_device
+from ..evaluators.device_names import DeviceChoice
 from ..evaluators.json_file import read_json, read_value
-from ..evaluators.request import DeviceChoice
 from ..policies.errors import InputError
 from ..search.advisors import Advisor, SamplerAdvisor, SiteAdvisor
 from ..search.lease import Owner

@@ -4,16 +4,20 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from ..evaluators.evaluator import Evaluator
 from ..evaluators.json_file import read_json, write_json
 from ..evaluators.outcome import Finite
 from ..policies import Policy
 from ..policies.errors import HalfwiseError
 from .home import StudyFolder
 from .records import TrialRecord
+
+if TYPE_CHECKING:
+    # Who reads confirmations needs nothing that trains.
+    from ..evaluators.evaluator import Evaluator
 
 FRESH_SEEDS = 3
 # How much longer than a trial a confirmation trains, where the workload's full length allows it.
@@ -40,13 +44,13 @@ class LongFloat32(BaseModel):
         return statistics.stdev(self.qualities.values())
 
 
-def confirmation_steps(evaluator: Evaluator, records: Sequence[TrialRecord]) -> int:
+def confirmation_steps(evaluator: "Evaluator", records: Sequence[TrialRecord]) -> int:
     """How long a confirmation trains: twice a trial but no full training, and no shorter than any trial did."""
     reached = max((record.outcome.steps for record in records), default=evaluator.steps)
     return max(reached, min(evaluator.survey.full_steps, LONGER * evaluator.steps))
 
 
-def longer(evaluator: Evaluator, seed: int, steps: int) -> Evaluator:
+def longer(evaluator: "Evaluator", seed: int, steps: int) -> "Evaluator":
     """The study's evaluator with another seed and length, to train to the end whatever the loss does meanwhile."""
     return replace(evaluator, seed=seed, steps=steps, float32_losses=(), keep_state=False)
 
@@ -62,7 +66,7 @@ def all_kept(folder: StudyFolder) -> list[LongFloat32]:
     return [read_json(LongFloat32, file) for file in files]
 
 
-def long_float32(evaluator: Evaluator, policy: Policy, folder: StudyFolder, steps: int) -> LongFloat32:
+def long_float32(evaluator: "Evaluator", policy: Policy, folder: StudyFolder, steps: int) -> LongFloat32:
     """Train `policy`, the study's float32 one, with fresh seeds; or read what was kept of an earlier time.
 
     Raises:

@@ -5,16 +5,19 @@ Only where speed is priced, and of studies over sites: elsewhere nothing is know
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..policies import load_policy, save_policy
 from ..search.front import Point, measured
 from ..search.propose import Tried
 from ..search.propose.bound import Bound, bound_of
 from .home import StudyFolder
-from .known_sites import KnownSites, failed_of, history_of, known_sites
 from .records import StudyInfo, StudySummary
 from .study_file import BASELINE
+
+if TYPE_CHECKING:
+    # It brings in Optuna, which a study without sites never needs.
+    from .known_sites import KnownSites
 
 
 def with_bound(info: StudyInfo, folder: StudyFolder, summary: StudySummary) -> StudySummary:
@@ -25,6 +28,8 @@ def with_bound(info: StudyInfo, folder: StudyFolder, summary: StudySummary) -> S
     """
     if info.priced_for is None or summary.best is None or not folder.sites_file.exists():
         return summary
+    from .known_sites import failed_of, history_of, known_sites
+
     known = known_sites(folder)
     tried = history_of(folder, known)
     bound = bound_of(
@@ -60,7 +65,7 @@ def bound_fields(bound: Bound) -> dict[str, Any]:
     return {"priced_speed_left": bound.left, "priced_speed_left_by_belief": bound.left_by_belief}
 
 
-def _speedup(best: Point, tried: Mapping[int, Tried], known: KnownSites) -> float:
+def _speedup(best: Point, tried: Mapping[int, Tried], known: "KnownSites") -> float:
     """By the cost model, as all others; of a policy that names no sites, by its own price.
 
     The float32 level scales no loss, where the cost model's float32 does as the experiment says.

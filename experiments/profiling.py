@@ -4,11 +4,11 @@ import tempfile
 from pathlib import Path
 
 from ..evaluators.device_facts import learn_device
+from ..evaluators.device_names import DeviceChoice
 from ..evaluators.evaluator import survey_workload
 from ..evaluators.price.devices import Device
 from ..evaluators.process import Failure, Limits, run_job
 from ..evaluators.profiling.result import PROFILE_JOB, Profile, ProfileRequest
-from ..evaluators.request import DeviceChoice
 from ..evaluators.survey_result import SurveyRequest
 from ..policies import Policy
 from .workloads import resolve_reference

@@ -1,5 +1,6 @@
 """What a person sees while a search runs: a bar on a terminal, a line a trial elsewhere."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..policies.canonical import printable
 from ..search.front import Point
-from .records import TrialRecord
+from .records import StudySummary, TrialRecord
 from .study_file import BASELINE
 
 
@@ -25,8 +26,8 @@ class Display(ABC):
         """One line that stays."""
 
     @abstractmethod
-    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
-        """A trial has finished; `best` is the policy that would be chosen now."""
+    def trial(self, record: TrialRecord, now: StudySummary) -> None:
+        """A trial has finished; `now` is what the study comes to with it."""
 
     @abstractmethod
     def end(self) -> None:
@@ -51,15 +52,13 @@ class Lines(Display):
         """The line as it is."""
         self._write(text)
 
-    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
-        """Number, policy, figures or cause, the best so far and the time left."""
+    def trial(self, record: TrialRecord, now: StudySummary) -> None:
+        """Number, policy, figures or cause, the best so far, the size of the front, the time left."""
         self._done += 1
         self._ran += 1
         left_s = (time.monotonic() - self._started) / self._ran * (self._planned - self._done)
-        chosen = f"best so far {best.label}" if best else "no choice yet"
-        self._write(
-            f"[{self._done}/{self._planned}] {describe(record, point)}; {chosen}; about {left_s:.0f} s left"
-        )
+        said = f"{describe(record, point_in(now, record))}; {standing(now)}; about {left_words(left_s)} left"
+        self._write(f"[{self._done}/{self._planned}] {said}")
 
     def end(self) -> None:
         """Nothing."""
@@ -90,18 +89,37 @@ class Bar(Display):
         """A line above the bar."""
         self._console.print(printable(text), markup=False, highlight=False)
 
-    def trial(self, record: TrialRecord, point: Point, best: Point | None) -> None:
+    def trial(self, record: TrialRecord, now: StudySummary) -> None:
         """Moves the bar; a trial that did not train leaves its cause."""
+        point = point_in(now, record)
         if not point.feasible:
             self.note(describe(record, point))
-        chosen = f"best so far {best.label}" if best else "no choice yet"
         last = f"{point.quality:.5g}" if point.feasible else "does not count"
-        description = printable(f"{chosen}; last {record.title}: {last}")
+        description = printable(f"{standing(now)}; last {record.title}: {last}")
         self._progress.update(self._task, advance=1, description=description)
 
     def end(self) -> None:
         """Takes the bar away."""
         self._progress.stop()
+
+
+def point_in(now: StudySummary, record: TrialRecord) -> Point:
+    """The point of a trial that a summary holds."""
+    return next(point for point in now.points if point.number == record.number)
+
+
+def standing(now: StudySummary) -> str:
+    """The best so far and how many policies are on the front."""
+    chosen = f"best so far {now.best.label}" if now.best else "no choice yet"
+    return f"{chosen}; {len(now.front)} on the front"
+
+
+def left_words(left_s: float) -> str:
+    """A time to wait, as coarse as it is known: seconds below two minutes, then minutes, then hours too."""
+    if left_s < 120:
+        return f"{math.ceil(left_s)} s"
+    minutes = math.ceil(left_s / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def describe(record: TrialRecord, point: Point) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from ..evaluators.json_file import read_json
 from ..evaluators.outcome import Place
-from ..evaluators.sensitivity.result import Sensitivity
 from ..policies import Policy
+from ..policies.patterns import parse_pattern
 from ..policies.rules import Belief, believe
 from .home import StudyFolder
 from .records import TrialRecord
@@ -47,6 +47,9 @@ def _failures(records: Sequence[TrialRecord]) -> dict[str, str]:
 def _beliefs(folder: StudyFolder, policy: Policy) -> Mapping[str, Belief]:
     if not folder.sensitivity_file.exists():
         return {}
+    # Only here: it brings in the op tables' pandas, which reading a study needs nowhere else.
+    from ..evaluators.sensitivity.result import Sensitivity
+
     found = read_json(Sensitivity, folder.sensitivity_file)
     return {
         pattern: believe(group, policy.low_precision)
@@ -57,4 +60,6 @@ def _beliefs(folder: StudyFolder, policy: Policy) -> Mapping[str, Belief]:
 
 def _is_about(pattern: str, covered: str) -> bool:
     """Whether a rule decides what is covered: the same layer or op, or an op of the rule's own layer."""
-    return covered == pattern or covered.startswith(f"{pattern}::")
+    rule = parse_pattern(pattern)
+    layer, _, op = covered.partition("::")
+    return rule.matches_path("" if layer == "." else layer) and rule.op in (None, op)

@@ -14,18 +14,26 @@ from ..policies.canonical import printable
 from ..search.front import Point, by_speed
 from .conclusion import findings, lost_fields, speed_ratio
 from .cost import cost_of
+from .drawn_front import picture_of
+from .front_plot import Shapes, front_plot
 from .home import Home, StudyFolder
 from .optimality import bound_fields, bound_words, with_bound
 from .records import StudyInfo, StudySummary, TrialRecord
-from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, point_of, read_records
+from .study_file import ALL_LOW, BASELINE, StudyFile, comparison_of, criteria_of, point_of, read_records
 
 
-def print_study(folder: StudyFolder, home: Home, console: Console) -> None:
-    """The front first, then the levels and what did not train, the choice, and the next commands."""
+def print_study(folder: StudyFolder, home: Home, console: Console, shapes: Shapes | None = None) -> None:
+    """The front first, then the levels and what did not train, the choice, and the next commands.
+
+    With shapes the front is drawn too, as wide as the console.
+    """
     info = read_json(StudyFile, folder.study_file).info
     records = read_records(folder)
     found = with_bound(info, folder, findings(info, folder, records))
     console.print(_table(info, found))
+    if shapes is not None:
+        picture = picture_of(info, found, criteria_of(info, found.points, records))
+        console.print(front_plot(picture, console.width, shapes), markup=False)
     places = {record.number: record.outcome.first_non_finite for record in records}
     for point in found.points:
         if not point.feasible:

@@ -5,6 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from ..policies.canonical import printable
+from .front_plot import ASCII, UNICODE, Shapes
 from .progress import Bar, Display, Lines
 
 
@@ -17,10 +18,18 @@ class PlainConsole(Console):
         super().print(*shown, **{"markup": False, **options})
 
 
-def make_console() -> PlainConsole:
+def make_console(stderr: bool = False) -> PlainConsole:
     """A console that never wraps what goes into a file or a pipe; colours follow the terminal and NO_COLOR."""
-    console = PlainConsole(highlight=False, soft_wrap=True)
-    return console if console.is_terminal else PlainConsole(highlight=False, soft_wrap=True, width=200)
+    console = PlainConsole(highlight=False, soft_wrap=True, stderr=stderr)
+    return (
+        console if console.is_terminal else PlainConsole(highlight=False, soft_wrap=True, stderr=stderr, width=200)
+    )
+
+
+def shapes_for(console: Console) -> Shapes:
+    """What a plot is drawn with: ASCII where the terminal is dumb, NO_COLOR is set or the locale is not UTF-8."""
+    plain = console.is_dumb_terminal or console.no_color or not console.encoding.startswith("utf")
+    return ASCII if plain else UNICODE
 
 
 def make_display(console: PlainConsole, quiet: bool) -> Display:

@@ -128,8 +128,7 @@ class Trials:
         with uninterrupted():
             tracker.log_trial(record)
             now = conclude(self.info, self.folder, records)
-        point = next(each for each in now.points if each.number == record.number)
-        display.trial(record, point, now.best)
+        display.trial(record, now)
         if changed := self.longer.climb(records, display):
             self._follow(changed, tracker)
             now = findings(self.info, self.folder, records)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluators.request import Target
+from ..evaluators.device_names import Target
 from ..policies.errors import InputError
 from ..search.storage_address import StorageAddress
 from .cores import on_cores, own_cores, share_of, threads_environment

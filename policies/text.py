@@ -4,10 +4,12 @@ from .builtin import BUILTIN
 from .document import read_document
 from .errors import InputError
 from .near_miss import hint
+from .plain_json import parse_json
 from .policy import Policy
 
 # A single word up to this length is taken for the name of a built-in policy; longer ones are just not YAML.
 _LONGEST_NAME = 30
+_CANONICAL = '{"schema": "'
 
 
 def parse_policy(text: str, source: str = "<text>") -> Policy:
@@ -25,4 +27,14 @@ def parse_policy(text: str, source: str = "<text>") -> Policy:
         raise InputError(
             f"{source}: no built-in policy is called {name!r}; there are {', '.join(BUILTIN)}{hint(name, BUILTIN)}"
         )
-    return read_document(text, source, Policy)
+    return _written_by_str(text) or read_document(text, source, Policy)
+
+
+def _written_by_str(text: str) -> Policy | None:
+    """The policy of a canonical text, which as JSON is read many times faster than as YAML; None for others."""
+    if not text.startswith(_CANONICAL):
+        return None
+    try:
+        return Policy.model_validate(parse_json(text.encode()))
+    except ValueError:
+        return None

@@ -15,11 +15,11 @@ from ...policies.rewrite import read_outline
 from ...policies.text import parse_policy
 from ..compile_failure import DoesNotCompile
 from ..device import use_device
+from ..device_names import Target
 from ..evidence import prove, read_kernel_table, read_op_table
 from ..prepared import Prepared, prepare
 from ..price import price_table
 from ..proven_step import compiled_dump, summarised
-from ..request import Target
 from ..training import WARM_UP_STEPS, as_tensors
 from ..workload import Workload
 from ..workload_reference import load_workload

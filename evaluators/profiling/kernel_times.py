@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from ...policies.errors import HalfwiseError
-from ..request import Target
+from ..device_names import Target
 
 
 @dataclass(frozen=True)

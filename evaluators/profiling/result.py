@@ -2,10 +2,11 @@
 
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
+from ..device_names import Target
 from ..finite import Finite
 from ..outcome import Evidence
 from ..price.devices import Device
-from ..request import Target, WorkloadRequest
+from ..request import WorkloadRequest
 
 PROFILE_JOB = "halfwise.evaluators.profiling.job:profile"
 

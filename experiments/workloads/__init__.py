@@ -7,6 +7,7 @@ BUILTIN_WORKLOADS = {
     "digits-resnet": "halfwise.experiments.workloads.digits_resnet:make_workload",
     "text-transformer": "halfwise.experiments.workloads.text_transformer:make_workload",
     "tabular-mlp": "halfwise.experiments.workloads.tabular_mlp:make_workload",
+    "mnist-cnn": "halfwise.experiments.workloads.mnist_cnn:make_workload",
 }
 
 

@@ -17,31 +17,7 @@ from typing import Any
 from mindspore import nn
 from mindspore.graph import _parse
 
-_COMPUTING = (
-    "mindspore.ops.",
-    "mindspore.graph._parse.standard_method",
-    "mindspore.mint",
-    "mindspore.nn.functional",
-)
-# MindSpore's own plumbing and questions about shapes and values: no op of theirs is in a region's lists, and there
-# are many of them (the step asks `isfinite` of every gradient, and gradients begin as `zeros_like`).
-_PLUMBING = ("mindspore.ops._utils", "mindspore.ops.composite")
-_WITHOUT_FLOATS = frozenset(
-    {
-        "bool_",
-        "list_append",
-        "ms_len",
-        "shape",
-        "size_",
-        "list_len",
-        "tuple_len",
-        "str_bool",
-        "all",
-        "tensor_all",
-        "isfinite",
-        "zeros_like",
-    }
-)
+from ..function_uses import COMPUTING, PLUMBING, WITHOUT_FLOATS
 
 ObjectKey = Callable[[Any], tuple[str, str]]
 
@@ -82,7 +58,7 @@ def rejoin(network: nn.Cell) -> None:
 def _computes(function: types.FunctionType) -> bool:
     name, module = function.__name__, function.__module__ or ""
     # A recursive function would get a new key at each of its own calls, for ever.
-    without_floats = name in _WITHOUT_FLOATS and module.startswith("mindspore.")
-    if without_floats or name in function.__code__.co_names or module.startswith(_PLUMBING):
+    without_floats = name in WITHOUT_FLOATS and module.startswith("mindspore.")
+    if without_floats or name in function.__code__.co_names or module.startswith(PLUMBING):
         return False
-    return not module.startswith("mindspore.") or module.startswith(_COMPUTING)
+    return not module.startswith("mindspore.") or module.startswith(COMPUTING)

@@ -113,6 +113,17 @@ def test_an_exported_policy_gives_the_trials_losses_again(searched, tmp_path):
     assert losses == outcome["losses"]
 
 
+@pytest.mark.parametrize(("form", "is_whole"), [("python", True), ("csv", True), ("mixlist", False)])
+def test_a_study_knows_the_network_of_what_it_exports(searched, tmp_path, form, is_whole):
+    """Other forms need no workload for a study's trial, and say what they cannot express."""
+    folder, _ = searched
+    file = tmp_path / "exported"
+    result = halfwise("export", "small:5", "--as", form, "-o", str(file), "--home", str(folder / "home"))
+    assert result.returncode == 0, result.stderr
+    assert "Mul" in file.read_text(encoding="utf-8")
+    assert (result.stderr == "") == is_whole
+
+
 def test_mlflow_holds_parent_children_and_artifacts(searched):
     """The default store has one parent, a child a trial with its figures or its cause, and the files."""
     home = searched[0] / "home"

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from halfwise.experiments.figures import FrontPicture, front_figure, save_front_figure
+from halfwise.experiments.drawn_front import FrontPicture
+from halfwise.experiments.figures import front_figure, save_front_figure
 from halfwise.search.front import Direction, Point, pareto_front
 from halfwise.search.noise import QualityLost
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from program import run_halfwise
 
 from halfwise.evaluators.json_file import write_json
+from halfwise.experiments.drawn_front import FrontPicture
 from halfwise.experiments.figure_labels import plain
-from halfwise.experiments.figures import FrontPicture, front_figure, save_front_figure
+from halfwise.experiments.figures import front_figure, save_front_figure
 from halfwise.experiments.home import Home
 from halfwise.experiments.progress import Lines
 from halfwise.experiments.study_file import StudyFile

@@ -80,7 +80,7 @@ def test_a_confirmation_holds_where_the_mean_loss_is_allowed():
 
 
 def test_a_rule_is_explained_by_the_trial_that_failed_there(tmp_path: Path):
-    """A rule that keeps float32 names the first trial that went non-finite there; others have none."""
+    """A rule that keeps float32, or a glob, names the first trial that went non-finite there; others have none."""
     failed = Outcome(
         policy="",
         digest="d",
@@ -94,7 +94,8 @@ def test_a_rule_is_explained_by_the_trial_that_failed_there(tmp_path: Path):
         direction="maximize",
     )
     records = [TrialRecord(number, None, Policy(), failed, tmp_path) for number in (4, 7)]
-    policy = Policy(default="float16", layers={"a::Mul": "float32", "b": "float32", "head": "float16"})
-    assert reasons_of(policy, StudyFolder(tmp_path), records) == {
-        "a::Mul": "trial 4 went non-finite at step 0, op Mul of a (forward)"
-    }
+    rules = {"a::Mul": "float32", "*": "float32", "*::Add": "float32", "b": "float32", "head": "float16"}
+    why = "trial 4 went non-finite at step 0, op Mul of a (forward)"
+    policy = Policy.model_validate({"default": "float16", "layers": rules})
+    found = reasons_of(policy, StudyFolder(tmp_path), records)
+    assert found == {"a::Mul": why, "*": why}

@@ -123,6 +123,6 @@ def test_a_search_against_a_real_server(tmp_path: Path):
         assert found["tiny"] == ("FINISHED", 0)
         run = json.loads((tmp_path / "home" / "tiny" / "tracking.json").read_text())["run"]
         names = {artifact.path for artifact in MlflowClient(server.url).list_artifacts(run)}
-        assert {"best-policy.yaml", "front.csv", "front.png", "front.json"} <= names
+        assert {"best-policy.yaml", "front.csv", "front.png", "front.json", "report.html"} <= names
     finally:
         server.kill()

@@ -1,5 +1,6 @@
 import json
 import string
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from halfwise.policies import (
     BUILTIN,
     OP_CLASSES,
     DynamicLossScaling,
+    InputError,
     NoLossScaling,
     Policy,
     StaticLossScaling,
     load_policy,
     parse_policy,
+    read_document,
     save_policy,
 )
 
@@ -100,6 +103,22 @@ def test_the_canonical_text_reads_back_as_the_same_policy(policy: Policy) -> Non
     assert str(parse_policy(line)) == line
     assert line.isprintable()
     assert json.loads(line)["schema"] == "halfwise/policy/1"
+
+
+@given(policies(), st.integers(0, 10_000), st.sampled_from(["", '"', "}", ",", "0", "e", "\\", " x", "\ud800"]))
+def test_a_damaged_canonical_text_is_read_as_any_other_text(policy: Policy, place: int, put: str) -> None:
+    """The short way for canonical texts gives what the reader of YAML gives: the same policy, or its words."""
+    line = str(policy)
+    place %= len(line)
+    damaged = line[:place] + put + line[place + 1 :]
+
+    def read(parse: Callable[[str], Policy]) -> Policy | str:
+        try:
+            return parse(damaged)
+        except InputError as error:
+            return str(error)
+
+    assert read(parse_policy) == read(lambda text: read_document(text, "<text>", Policy))
 
 
 @given(policies())

@@ -1,0 +1,26 @@
+"""Policies in the forms that other programs take; each says what it cannot express."""
+
+from .amp_lists import amp_lists
+from .form import Exported
+from .layer_csv import layer_csv
+from .mixlist import mixlist
+from .python_snippet import python_snippet
+from .subject import Subject, subject_of
+
+FORMS = {
+    "python": python_snippet,
+    "amp-lists": amp_lists,
+    "mixlist": mixlist,
+    "csv": layer_csv,
+}
+"""Each form by its name, as `halfwise export --as` takes it."""
+
+FILES = {
+    "python": "precisions.py",
+    "amp-lists": "amp_lists.py",
+    "mixlist": "mixlist.json",
+    "csv": "precisions.csv",
+}
+"""The file that each is written to where no other is named."""
+
+__all__ = ["FILES", "FORMS", "Exported", "Subject", "subject_of"]
