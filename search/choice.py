@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..policies.errors import HalfwiseError, InputError
-from .front import Direction, Point, by_speed, measured, merit, worth
+from .front import Direction, Point, by_speed, confirmed_first, measured, merit, worth
 from .words import unknown
 
 ALLOWED = ("best", "fastest", "accurate", "trial:N")
@@ -79,7 +79,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The fastest policy within the tolerance of float32's quality; float32 where none is faster.
+    """The fastest policy within the tolerance of float32's quality, of equals a confirmed one; else float32.
 
     Float32 that trained but needs more memory than allowed is still what quality is held against; it cannot stay,
     so the fastest policy within the tolerance is chosen even if it is slower.
@@ -95,7 +95,8 @@ class Best:
         base = _baseline(points, criteria)
         quality, speed = measured(base)
         bound = criteria.bound(quality)
-        others = [p for p in by_speed(points, criteria.direction) if p.number != base.number]
+        ranked = confirmed_first(by_speed(points, criteria.direction))
+        others = [p for p in ranked if p.number != base.number]
         kept = [p for p in others if p.number not in criteria.relapsed]
         within = [p for p in kept if _is_within(p, quality, criteria)]
         if not within:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .front import Direction, Point, by_speed, measured, worth
+from .front import Direction, Point, by_speed, confirmed_first, measured, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,10 @@ def noisy_front(points: Iterable[Point], resolution: Resolution) -> NoisyFront:
     First every point goes that another one beats. Of the rest, from the fastest down, a point is on the front if
     it is better beyond noise than all that are on it already; otherwise the fastest of these that it is not
     better than stands for it. So a point is only ever left out for one that stays: noise that adds up along a row
-    of neighbours cannot empty the front. Without noise it is the Pareto front, of equal points the earliest trial.
+    of neighbours cannot empty the front. Of points of equal speed a confirmed one stands for the others. Without
+    noise it is the Pareto front, of equal points the earliest trial.
     """
-    ranked = by_speed(points, resolution.direction)
+    ranked = confirmed_first(by_speed(points, resolution.direction))
     front: list[Point] = []
     as_good_as: dict[int, int] = {}
     for point in ranked:

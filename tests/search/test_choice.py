@@ -131,6 +131,15 @@ def test_a_confirmed_policy_is_judged_by_its_confirmation_alone() -> None:
     assert Best().choose(points, relapsed).point == FLOAT32
 
 
+def test_of_equal_speeds_a_confirmed_policy_stays_chosen() -> None:
+    """A lucky seed of another policy as fast takes no choice away from one that fresh seeds confirmed."""
+    confirmed = replace(trial(2, 0.97, 150.0), quality_lost=QualityLost(0.001, 0.006, 3, confirmed=True))
+    lucky = replace(trial(5, 0.97, 150.0), quality_lost=QualityLost(-0.002, 0.017))
+    faster = replace(trial(6, 0.97, 151.0), quality_lost=QualityLost(0.002, 0.017))
+    assert Best().choose([FLOAT32, confirmed, lucky], against(FLOAT32)).point == confirmed
+    assert Best().choose([FLOAT32, confirmed, lucky, faster], against(FLOAT32)).point == faster
+
+
 def test_best_without_a_float32_result_names_the_nearest_miss() -> None:
     """A float32 that is missing or does not train is an error with a way out."""
     points = [trial(5, 0.9, 150.0), trial(6, 0.95, 120.0)]

@@ -141,6 +141,14 @@ def test_who_is_as_good_cannot_be_told_apart(points: list[Point], resolution: Re
         assert not resolution.better(other, one)
 
 
+def test_of_equal_speeds_the_confirmed_one_stands_for_the_others() -> None:
+    """Within noise it is on the front; one that is better beyond noise takes its place all the same."""
+    confirmed = replace(point(2, 0.97, 150.0), quality_lost=QualityLost(0.001, 0.006, 3, confirmed=True))
+    lucky = replace(point(5, 0.97, 150.0), quality_lost=QualityLost(-0.002, 0.017))
+    assert noisy_front([lucky, confirmed], Resolution("maximize", 0.017)) == NoisyFront((confirmed,), {5: 2})
+    assert noisy_front([lucky, confirmed], Resolution("maximize", 0.002)) == NoisyFront((lucky,))
+
+
 def test_noise_that_adds_up_does_not_empty_the_front() -> None:
     """In a row of neighbours that noise cannot tell apart, each that is better than the last beyond it stays."""
     row = [point(n, 0.1 * n, 10.0 - n) for n in range(8)]
