@@ -41,7 +41,7 @@ def findings(info: StudyInfo, folder: StudyFolder, records: Sequence[TrialRecord
         best=best,
         reason=reason,
         best_policy=folder.best_policy if record else None,
-        files=(folder.front_table, folder.front_figure, folder.report),
+        files=folder.shown,
         counts=Counter(record.outcome.status for record in records),
         confirmed=record and comparison_of(record),
         as_good_as=front.as_good_as,

@@ -113,6 +113,27 @@ class StudyFolder:
         return self.path / "report.html"
 
     @property
+    def front_page(self) -> Path:
+        """The picture of the front alone, as an HTML page."""
+        return self.path / "front.html"
+
+    @property
+    def layer_table(self) -> Path:
+        """What each layer computes in under the policies of the front, as a table for MLflow's pages."""
+        return self.path / "layers.json"
+
+    @property
+    def cast_table(self) -> Path:
+        """Between which layers the dearest casts of these policies stand, as a table for MLflow's pages."""
+        return self.path / "casts.json"
+
+    @property
+    def shown(self) -> tuple[Path, ...]:
+        """The files for people to look at, whether they are there yet or not."""
+        tables = (self.layer_table, self.cast_table)
+        return (self.front_table, self.front_figure, self.report, self.front_page, *tables)
+
+    @property
     def best_policy(self) -> Path:
         """The policy file to take away."""
         return self.path / "best-policy.yaml"

@@ -73,7 +73,7 @@ class StudySummary:
     """What a study came to: all its points, those on the front, and the policy that was chosen.
 
     `best` and `best_policy` are None where nothing could be chosen; `reason` says why in either case.
-    `counts` are trials by status word; `files` are more files for people (front.csv, front.png, report.html).
+    `counts` are trials by status word; `files` are more files for people (front.csv, report.html and so on).
     `confirmed` is the speed of `best` over float32's where it was measured once more, on its own. `as_good_as`
     are the trials that noise cannot tell from a faster one on the front, by number; `remarks` are sentences on
     what the study found beside its choice. `bound` is how much priced speed is left above `best`, where it was

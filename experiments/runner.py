@@ -14,7 +14,6 @@ from ..evaluators.price.devices import Device
 from ..evaluators.survey_result import Survey
 from ..policies import Policy
 from ..policies.errors import HalfwiseError, InputError
-from ..policies.whole_file import write_text
 from ..search.storage import open_storage
 from ..search.storage_address import StorageAddress
 from .advice import Situation, float32_of, keep_knowledge, make_advisor, tolerance_of
@@ -36,7 +35,7 @@ from .mirror import mirror_of
 from .optimality import concluded
 from .progress import Display
 from .records import StudyInfo, StudySummary
-from .report import report_html
+from .report import write_report
 from .resuming import Stored, bring_here
 from .side_by_side import timing_of
 from .space_of import refuse_policy, refuse_price_of_partial
@@ -136,7 +135,7 @@ def _search(
         longer.forget(read_records(folder))
         summary = replace(concluded(info, folder, summary), cost=ledger.cost)
         mirror.level_costs()
-        write_text(folder.report, report_html(folder))
+        write_report(folder)
     tracker.finish(summary)
     return summary
 

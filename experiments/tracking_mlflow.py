@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mlflow import MlflowClient
+from mlflow.utils.mlflow_tags import MLFLOW_RUN_NAME
 
 from ..evaluators.json_file import read_json
 from . import tracking_fields as fields
@@ -32,7 +33,9 @@ from .tracking_found import (
     parent_run,
     runs_of,
 )
-from .tracking_runs import CopiedRun
+from .tracking_front import hypervolume_by_trial, hypervolume_tags, rank_tags, run_name
+from .tracking_registry import register_best
+from .tracking_runs import CopiedRun, now_ms
 from .tracking_store import check_sqlite, store_calls
 from .tracking_uri import check_uri, is_server, without_password
 
@@ -182,19 +185,27 @@ class _Opened:
     def conclude(self, summary: StudySummary, failed: str | None) -> Iterator[None]:
         confirmed = sorted(self._folder.path.glob("confirmed-*.json"))
         files = [*([summary.best_policy] if summary.best_policy else []), *summary.files, *confirmed]
-        table = fields.front_table(summary, self._info)
+        table, areas = fields.front_table(summary, self._info), hypervolume_by_trial(summary, self._info)
         # A picture of the same front may differ in its bytes.
-        copied = _hash((file for file in files if file.suffix != ".png"), json.dumps(table))
+        copied = _hash((file for file in files if file.suffix != ".png"), json.dumps([table, areas]))
         if self.parent.tags.get(COPIED) != copied:
             self._client.log_dict(self.parent.run_id, table, _FRONT_TABLE)
             yield
             yield from self.parent.upload(files)
+            yield from self.parent.put_curves(areas, now_ms())
+            if summary.best is not None and summary.best_policy is not None and summary.best_policy.is_file():
+                yield from register_best(
+                    self._client, self._info.name, self.parent.run_id, summary.best_policy, summary.best.digest
+                )
         tags = {
             **self._study_tags(),
             **fields.summary_tags(summary),
+            **hypervolume_tags(self._info),
             _DESCRIPTION: _note(text.closing(self._info, summary, failed)),
             # This tag is what makes MLflow's pages show the file as a table.
-            "mlflow.loggedArtifacts": json.dumps([{"path": _FRONT_TABLE, "type": "table"}]),
+            "mlflow.loggedArtifacts": json.dumps(
+                [{"path": name, "type": "table"} for name in (_FRONT_TABLE, *self._tables())]
+            ),
             COPIED: copied,
         }
         yield from self.parent.put(fields.summary_metrics(summary), fields.study_params(self._info), tags)
@@ -204,11 +215,13 @@ class _Opened:
         yield from self.parent.end("FINISHED" if failed is None else "FAILED")
 
     def _compare(self, summary: StudySummary) -> Iterator[None]:
-        """What each trial lost against float32: only at the end is it known how well."""
+        """What each trial lost against float32, its place and its name: only at the end is it known how well."""
         for point in summary.points:
             child = self._children.get(point.number)
             if child is not None:
-                yield from child.put(fields.lost_metrics(point), tags=fields.lost_tags(point))
+                tags = fields.lost_tags(point) | rank_tags(point, summary)
+                name = _note(run_name(point, summary))
+                yield from child.put(fields.lost_metrics(point), tags=tags | {MLFLOW_RUN_NAME: name})
 
     def _confirm(self, found: DeviceConfirmation, file: Path) -> Iterator[None]:
         """What the shortlist came to on a device."""
@@ -224,6 +237,9 @@ class _Opened:
         run = self._client.create_run(self._experiment, started_ms, tags, record.title)
         self._children[record.number] = child = CopiedRun(self._client, run, new=True)
         return child
+
+    def _tables(self) -> list[str]:
+        return [file.name for file in (self._folder.layer_table, self._folder.cast_table) if file.is_file()]
 
     def _study_tags(self) -> dict[str, str]:
         return fields.study_tags(self._info) | {STUDY_ID: self._study.study_id}

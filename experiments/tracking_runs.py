@@ -37,7 +37,7 @@ class CopiedRun:
         New figures are of the time `at_ms`, by default now. MLflow lets no param change.
         """
         points = [
-            Metric(key, value, _now_ms() if at_ms is None or key in self._metrics else at_ms, step)
+            Metric(key, value, now_ms() if at_ms is None or key in self._metrics else at_ms, step)
             for key, value, step in metrics
             if self._metrics.get(key) != value
         ]
@@ -99,5 +99,6 @@ class CopiedRun:
             yield
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
+    """The time as MLflow counts it: milliseconds since 1970."""
     return round(1000 * time.time())

@@ -10,6 +10,7 @@ from ...policies.canonical import printable
 from ..home import StudyFolder
 from .contents import Contents, contents_of
 
+REPORT, FRONT = "report.html", "front.html"
 _HERE = Path(__file__).parent
 _ENDS_OF_PARTS = re.compile(r"(?<=[.:])(?=[^.:])")
 
@@ -20,7 +21,7 @@ def report_html(folder: StudyFolder) -> str:
     Raises:
         HalfwiseError: a file of the study cannot be read.
     """
-    return _render("report.html", contents_of(folder))
+    return render(REPORT, contents_of(folder))
 
 
 def front_html(folder: StudyFolder) -> str:
@@ -29,10 +30,11 @@ def front_html(folder: StudyFolder) -> str:
     Raises:
         HalfwiseError: a file of the study cannot be read.
     """
-    return _render("front.html", contents_of(folder))
+    return render(FRONT, contents_of(folder))
 
 
-def _render(template: str, contents: Contents) -> str:
+def render(template: str, contents: Contents) -> str:
+    """One of the pages, `REPORT` or `FRONT`, of these contents."""
     notes = _Notes()
     environment = Environment(
         loader=FileSystemLoader(_HERE),
