@@ -23,6 +23,7 @@ _DEFAULTS = {
     environment_variables.MLFLOW_HTTP_REQUEST_TIMEOUT: 10,
     environment_variables.MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT: True,
     environment_variables.MLFLOW_DISABLE_TELEMETRY: True,
+    environment_variables.MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR: False,
 }
 _MLFLOWS_OWN = {variable: variable.default for variable in _DEFAULTS}
 

@@ -89,6 +89,14 @@ def test_the_store_may_stand_in_the_environment(store: str, run: str, tmp_path: 
     assert load_policy(tmp_path / "best-policy.yaml") == BUILTIN["O2"]
 
 
+def test_loading_prints_nothing(store: str, run: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    """A training script's own output stays its own."""
+    register(store, "quiet", run, BUILTIN["O2"], tmp_path)
+    capfd.readouterr()
+    load_policy("mlflow:/quiet@best", store)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_what_is_not_registered_is_refused(store: str, run: str, tmp_path: Path):
     """Another name, alias or version, another's model, and what is no name at all: one clear error each."""
     register(store, "digits", run, BUILTIN["O2"], tmp_path)
