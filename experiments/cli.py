@@ -12,6 +12,7 @@ from .cli_completion import completion
 from .cli_confirm import confirm
 from .cli_diff import diff
 from .cli_doctor import doctor
+from .cli_explain import explain
 from .cli_export import export
 from .cli_init import init
 from .cli_localize import localize
@@ -36,7 +37,24 @@ def halfwise(debug: bool) -> None:
 
 
 for command in (
-    *(init, search, worker, front, report, export, confirm, ui, sync, check, price, diff, ops, devices, profile),
+    *(
+        init,
+        search,
+        worker,
+        front,
+        report,
+        explain,
+        export,
+        confirm,
+        ui,
+        sync,
+        check,
+        price,
+        diff,
+        ops,
+        devices,
+        profile,
+    ),
     *(calibrate, sensitivity, localize, rewrite, doctor, completion),
 ):
     halfwise.add_command(command)

@@ -12,6 +12,7 @@ from ...policies.resolve import Resolver
 from ..conclusion import findings
 from ..home import StudyFolder
 from ..looked_at import kept_look
+from ..op_tables import trial_ops
 from ..optimality import with_bound
 from ..reasons import reasons_of
 from ..records import StudyInfo, StudySummary, TrialRecord
@@ -22,7 +23,6 @@ from .curves import CurvePicture, curve_picture
 from .front_picture import FrontPicture
 from .front_spots import front_of
 from .layers import Cell, StripRow, explained, precisions_of, strip
-from .op_tables import trial_ops
 from .sensitive import Sensitive, sensitivities
 from .trial_rows import TrialRow, by_cause, trial_name, trial_rows
 

@@ -20,6 +20,7 @@ from halfwise.evaluators.price.device_file import load_devices
 from halfwise.evaluators.price.op_costs import op_costs
 from halfwise.evaluators.request import OPS_FILE
 from halfwise.experiments.home import Home, StudyFolder
+from halfwise.experiments.op_tables import trial_ops
 from halfwise.experiments.report import front_html, report_html
 from halfwise.experiments.report.cast_map import cast_maps, step_parts
 from halfwise.experiments.report.contents import contents_of
@@ -27,7 +28,6 @@ from halfwise.experiments.report.curves import curve_picture
 from halfwise.experiments.report.front_picture import Fallen, Spot, front_picture
 from halfwise.experiments.report.labels import Named, placed_labels
 from halfwise.experiments.report.layers import Cell, explained, precisions_of, strip
-from halfwise.experiments.report.op_tables import trial_ops
 from halfwise.experiments.report.scales import Scale, scale_around
 from halfwise.experiments.study_file import StudyFile
 from halfwise.policies import CellOutline, NetworkOutline, Policy

@@ -1,4 +1,4 @@
-"""The op tables that trials left behind, read back for a report."""
+"""The op tables that trials left behind, read back."""
 
 import gzip
 import io
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...evaluators.op_columns import COLUMNS
-from ...evaluators.request import OPS_FILE
+from ..evaluators.op_columns import COLUMNS
+from ..evaluators.request import OPS_FILE
 
 # A step of a thousand layers takes a few MiB; a file that unpacks to more is not read.
 _MOST_BYTES = 256 << 20
