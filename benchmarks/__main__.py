@@ -13,6 +13,7 @@ from . import (
     convolution,
     demo,
     evidence,
+    mlflow_pages,
     prices,
     process,
     report,
@@ -43,6 +44,7 @@ BENCHES = (
     workers.BENCH,
     cli.BENCH,
     report.BENCH,
+    mlflow_pages.BENCH,
 )
 
 
