@@ -21,6 +21,7 @@ from .cli_profile import profile
 from .cli_report import report
 from .cli_rewrite import rewrite
 from .cli_search import search
+from .cli_selftest import selftest
 from .cli_sensitivity import sensitivity
 from .cli_study import front, ui
 from .cli_sync import sync
@@ -55,7 +56,7 @@ for command in (
         devices,
         profile,
     ),
-    *(calibrate, sensitivity, localize, rewrite, doctor, completion),
+    *(calibrate, selftest, sensitivity, localize, rewrite, doctor, completion),
 ):
     halfwise.add_command(command)
 

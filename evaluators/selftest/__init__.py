@@ -1,0 +1,1 @@
+"""What a person with a device can find out about it in a few minutes, for those who have none."""
