@@ -9,6 +9,7 @@ from ..policies import BUILTIN, OP_CLASSES, NetworkOutline
 from ..policies.errors import InputError
 from ..policies.rewrite import read_outline
 from .compile_failure import DoesNotCompile
+from .data_digest import data_digest
 from .device import use_device
 from .eager_step import watch_forward
 from .evidence import SeenCall, known_ops
@@ -47,6 +48,7 @@ def run_survey(request: SurveyRequest) -> Survey:
         least_memory_bytes=least_memory_bytes,
         cells=cells,
         partial=partial,
+        data_digest=data_digest(workload.batches(seed=0)),
     )
 
 

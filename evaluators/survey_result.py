@@ -40,6 +40,7 @@ class Survey(BaseModel):
 
     `least_memory_bytes` is what a step needs under any policy, by its price; None where it is not known.
     `parameters` counts the numbers that are trained; `parameter_shapes` are those of every Parameter by its name.
+    `data_digest` is short for the first batches of seed 0 (see `data_digest.py`).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,6 +57,7 @@ class Survey(BaseModel):
     least_memory_bytes: int | None = None
     cells: tuple[SurveyedCell, ...]
     partial: str | None = None
+    data_digest: str = ""
 
     @property
     def outline(self) -> NetworkOutline:

@@ -22,6 +22,7 @@ from .records import StudySummary, TrialRecord
 from .study_file import COMPARISON_FILE, StudyFile
 from .tracking import TrackingError
 from .tracking_confirmed import confirmed_metrics, confirmed_tag
+from .tracking_data import workload_data
 from .tracking_found import (
     COPIED,
     STUDY_ID,
@@ -153,6 +154,7 @@ class _Opened:
         self._study = study
         self._info = study.info
         self._folder = folder
+        self._data = workload_data(folder)
         self.parent = parent
         self._children = children
 
@@ -161,6 +163,7 @@ class _Opened:
             params=fields.study_params(self._info),
             tags=self._study_tags() | {_DESCRIPTION: _note(text.opening(self._info))},
         )
+        yield from self._use_data(self.parent)
         yield from self.parent.reopen()
 
     def write(self, record: TrialRecord) -> Iterator[None]:
@@ -178,6 +181,7 @@ class _Opened:
         yield from child.put(figures, fields.trial_params(record), self._trial_tags(record), ended_ms)
         yield from child.put_curves(curves, ended_ms)
         yield from child.upload([record.folder / name for name in _TRIAL_FILES])
+        yield from self._use_data(child)
         yield from child.end(_STATUS[record.outcome.status], ended_ms)
         # Last of all: with this tag the run is complete.
         yield from child.put(tags={COPIED: copied})
@@ -237,6 +241,11 @@ class _Opened:
         run = self._client.create_run(self._experiment, started_ms, tags, record.title)
         self._children[record.number] = child = CopiedRun(self._client, run, new=True)
         return child
+
+    def _use_data(self, run: CopiedRun) -> Iterator[None]:
+        """Name the workload's data; nothing where the study did not look at them."""
+        if self._data is not None:
+            yield from run.use(self._data)
 
     def _tables(self) -> list[str]:
         return [file.name for file in (self._folder.layer_table, self._folder.cast_table) if file.is_file()]

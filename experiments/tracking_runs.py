@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric, Param, Run, RunTag
+from mlflow.entities import Dataset, DatasetInput, Metric, Param, Run, RunTag
 
 from .tracking_fields import MetricValue
 
@@ -24,6 +24,7 @@ class CopiedRun:
         self._metrics = dict(run.data.metrics)
         self._params = dict(run.data.params)
         self._steps: dict[str, set[int]] | None = {} if new else None
+        self._has_dataset = bool(run.inputs and run.inputs.dataset_inputs)
 
     def put(
         self,
@@ -70,6 +71,13 @@ class CopiedRun:
             if path.is_file():
                 self._client.log_artifact(self.run_id, str(path))
                 yield
+
+    def use(self, dataset: Dataset) -> Iterator[None]:
+        """Name the data that the run was made with, unless some are named already."""
+        if not self._has_dataset:
+            self._client.log_inputs(self.run_id, [DatasetInput(dataset)])
+            self._has_dataset = True
+            yield
 
     def end(self, status: str, at_ms: int | None = None) -> Iterator[None]:
         """Close the run, at a time if that matters."""

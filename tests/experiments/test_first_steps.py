@@ -84,7 +84,7 @@ def completed(home: Home, *words: str) -> list[str]:
 
 def test_names_are_completed(home: Home, tmp_path: Path):
     """Commands, studies of the home, levels, workloads; a file where no policy begins so."""
-    assert completed(home, "exp") == ["plain,export"]
+    assert completed(home, "exp") == ["plain,explain", "plain,export"]
     assert completed(home, "front", "d") == ["plain,digits"]
     assert completed(home, "report", "x") == []
     assert completed(home, "diff", "O2", "O") == ["plain,O0", "plain,O1", "plain,O2", "plain,O3"]

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mlflow import MlflowClient
-from mlflow.entities import Run
+from mlflow.entities import DatasetInput, Run
+from surveys import make_survey
 
+from halfwise.evaluators.device_facts import DeviceFacts
 from halfwise.evaluators.json_file import write_json
 from halfwise.evaluators.outcome import Outcome, Place, StepTime
 from halfwise.experiments import tracking_text
 from halfwise.experiments.cost import Cost
 from halfwise.experiments.home import Home, StudyFolder
+from halfwise.experiments.looked_at import keep_look
 from halfwise.experiments.records import StudyInfo, StudySummary, TrialRecord
 from halfwise.experiments.study_file import StudyFile
 from halfwise.experiments.tracking import TrackingError
@@ -530,6 +533,28 @@ def test_what_is_there_is_not_written_again(client: MlflowClient, tracker: Direc
     assert calls(again.conclude(summary, None)) == 0
     after = {run.info.run_id: run.to_dictionary() for run in [client.get_run(parent), *_children(client, parent)]}
     assert after == before
+
+
+def data_of(run: Run) -> list[DatasetInput]:
+    """The data that a run names."""
+    return run.inputs.dataset_inputs if run.inputs else []
+
+
+def test_runs_name_the_data_that_they_were_made_with(client: MlflowClient, tracker: Direct, tmp_path: Path):
+    """Parent and trials have the workload's data with their digest, once; a study that did not look has none."""
+    place = tmp_path / "study"
+    place.mkdir()
+    device = DeviceFacts("CPU", ("float16",), {}, reference_convolution=False)
+    keep_look(device, make_survey(data_digest="ab" * 16), StudyFolder(place))
+    parent = tracker.begin(_info(folder=place))
+    tracker.log_trial(_record(tmp_path, 0, "O0"))
+    tracker.begin(_info(folder=place), resume=parent)
+    for run in (client.get_run(parent), *_children(client, parent)):
+        (used,) = data_of(run)
+        assert (used.dataset.name, used.dataset.digest) == ("tiny", "ab" * 16)
+    other = Direct(Home(tmp_path / "other"))
+    other.copy = tracker.copy
+    assert not data_of(client.get_run(other.begin(_info("digits-002"))))
 
 
 def test_deleted_experiment_says_how_to_restore_it(client: MlflowClient, tracker: Direct):

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ class Shared:
         return Search.create(open_storage(address), address.prefix(self.study), advisor, "maximize", fixed)
 
 
-def work(shared: Shared, report: Path, killed_at: int | None) -> None:
+def work(shared: Shared, report: Path, killed_at: int | None, others_died: Callable[[], object]) -> None:
     """Try policies until none is left; what was told goes to the report. `killed_at`: die in that trial."""
     search, told = shared.open(), []
     while (asked := search.ask(shared.limit)) is not None:
@@ -56,6 +57,8 @@ def work(shared: Shared, report: Path, killed_at: int | None) -> None:
         time.sleep(asked.number % 4 / 200)
         search.tell(asked.number, 1.0, 100.0 + asked.number)
         told.append((asked.number, asked.name))
+        if killed_at is None:
+            others_died()
     report.write_text(json.dumps(told))
 
 
@@ -65,11 +68,16 @@ def main(request: str) -> None:
     shared, reports = Shared(**asked["shared"]), Path(asked["reports"])
     shared.open()
     workers = []
+    # Whoever is to be killed holds the pipe open for as long as it lives: the others leave it its trial.
+    reading, writing = os.pipe()
     for number, killed_at in enumerate(asked["killed_at"]):
         if not (pid := os.fork()):
-            work(shared, reports / f"{number}.json", killed_at)
+            if killed_at is None:
+                os.close(writing)
+            work(shared, reports / f"{number}.json", killed_at, lambda: os.read(reading, 1))
             os._exit(0)
         workers.append(pid)
+    os.close(writing)
     for pid in workers:
         os.waitpid(pid, 0)
 
