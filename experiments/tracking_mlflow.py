@@ -39,6 +39,7 @@ from .tracking_registry import register_best
 from .tracking_runs import CopiedRun, now_ms
 from .tracking_store import check_sqlite, store_calls
 from .tracking_uri import check_uri, is_server, without_password
+from .tracking_view import save_view, view_link
 
 # MLflow has no word for "ran, but does not train". KILLED sets such a trial apart in the run list, both from
 # those that trained and from those that broke; the tag halfwise.status has our own word.
@@ -106,6 +107,7 @@ class MlflowCopy:
             parents = [each for each in found if TRIAL not in each.data.tags]
             parent = one_of(client, parents, run) or parent_run(client, experiment, study)
             children = by_number(client, found)
+            yield from save_view(client, experiment)
             self._opened = _Opened(client, experiment, study, folder, CopiedRun(client, parent), children)
             yield
 
@@ -161,7 +163,7 @@ class _Opened:
     def running(self) -> Iterator[None]:
         yield from self.parent.put(
             params=fields.study_params(self._info),
-            tags=self._study_tags() | {_DESCRIPTION: _note(text.opening(self._info))},
+            tags=self._study_tags() | {_DESCRIPTION: _note(text.opening(self._info, self._links()))},
         )
         yield from self._use_data(self.parent)
         yield from self.parent.reopen()
@@ -205,7 +207,7 @@ class _Opened:
             **self._study_tags(),
             **fields.summary_tags(summary),
             **hypervolume_tags(self._info),
-            _DESCRIPTION: _note(text.closing(self._info, summary, failed)),
+            _DESCRIPTION: _note(text.closing(self._info, summary, failed, self._links())),
             # This tag is what makes MLflow's pages show the file as a table.
             "mlflow.loggedArtifacts": json.dumps(
                 [{"path": name, "type": "table"} for name in (_FRONT_TABLE, *self._tables())]
@@ -213,6 +215,7 @@ class _Opened:
             COPIED: copied,
         }
         yield from self.parent.put(fields.summary_metrics(summary), fields.study_params(self._info), tags)
+        yield from self._use_data(self.parent)
         yield from self._compare(summary)
         for file in confirmed:
             yield from self._confirm(read_json(DeviceConfirmation, file), file)
@@ -246,6 +249,11 @@ class _Opened:
         """Name the workload's data; nothing where the study did not look at them."""
         if self._data is not None:
             yield from run.use(self._data)
+
+    def _links(self) -> text.Links:
+        run = f"#/experiments/{self._experiment}/runs/{self.parent.run_id}"
+        report = f"{run}/artifacts/{self._folder.report.name}" if self._folder.report.is_file() else None
+        return text.Links(view_link(self._experiment), report)
 
     def _tables(self) -> list[str]:
         return [file.name for file in (self._folder.layer_table, self._folder.cast_table) if file.is_file()]

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import dataclass
 
 from ..search.front import Point, measured
 from .optimality import bound_words
@@ -17,6 +18,19 @@ apply(load_policy("best-policy.yaml"), network)
 ```"""
 
 
+@dataclass(frozen=True)
+class Links:
+    """Where to look on, as addresses within MLflow's pages: the run list, and the report if there is one."""
+
+    trials: str
+    report: str | None = None
+
+    def __str__(self) -> str:
+        """One line of markdown."""
+        trials = f"[All trials with their figures]({self.trials})"
+        return trials if self.report is None else f"{trials} · [The report]({self.report})"
+
+
 def escaped(text: str) -> str:
     """The text as markdown that shows it letter by letter: no HTML, no markup, one line."""
     return _MARKUP.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False))
@@ -29,15 +43,15 @@ def code_block(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def opening(info: StudyInfo) -> str:
+def opening(info: StudyInfo, links: Links) -> str:
     """What is being searched, while it is."""
-    return "\n\n".join([_question(info), "The search is running.", *_making(info)])
+    return "\n\n".join([_question(info), "The search is running.", str(links), *_making(info)])
 
 
-def closing(info: StudyInfo, summary: StudySummary, failed: str | None) -> str:
+def closing(info: StudyInfo, summary: StudySummary, failed: str | None, links: Links) -> str:
     """What was searched, what came of it and why, the front, how to use the policy; `failed`: what ended it."""
     parts = [] if failed is None else [f"**The search ended early:** {escaped(failed)}"]
-    parts += [_verdict(summary), _question(info), _tally(summary)]
+    parts += [_verdict(summary), str(links), _question(info), _tally(summary)]
     parts += [escaped(remark) for remark in summary.remarks]
     if summary.bound is not None and summary.best is not None:
         parts.append(escaped(bound_words(summary.bound, summary.best)))

@@ -18,7 +18,7 @@ from halfwise.experiments.records import StudySummary
 from halfwise.experiments.study_file import read_records
 from halfwise.experiments.study_report import print_study, study_json
 from halfwise.experiments.tracking_fields import summary_metrics
-from halfwise.experiments.tracking_text import closing
+from halfwise.experiments.tracking_text import Links, closing
 from halfwise.policies import load_policy
 
 LOSSES = {"a": 0.0, "b": None, "c": 0.004, "d": 0.02}
@@ -91,7 +91,7 @@ def test_every_front_shows_the_bound(study: SiteStudy):
     metrics = {metric.key: metric.value for metric in summary_metrics(found)}
     assert metrics["priced_speed_left"] == found.bound.left
     assert metrics["priced_speed_left_by_belief"] == found.bound.left_by_belief
-    assert "46.2% of priced speed is left above trial 4" in closing(study.info, found, None)
+    assert "46.2% of priced speed is left above trial 4" in closing(study.info, found, None, Links("#trials"))
     assert load_policy(study.folder.best_policy).results["priced_speed_left"] == pytest.approx(found.bound.left)
 
 
