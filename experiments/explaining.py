@@ -8,25 +8,23 @@ from ..evaluators.price.devices import Device, find_device
 from ..policies import BUILTIN
 from ..policies.errors import HalfwiseError
 from .conclusion import speed_ratio
-from .explain import Answer, Subject, subject_of, why_gradients, why_quality, why_speed
+from .explain import Answer, Subject, why_gradients, why_quality, why_speed
 from .explain.quality import QUESTION as QUALITY
 from .explain.speed import QUESTION as SPEED
 from .inspect_policy import inspect_policy, read_policy
 from .looked_at import kept_look
-from .named_policy import NamedStudy
 
 DEFAULT_ROW = "a100-tf32"
 
 
 def explain_trial(
-    named: NamedStudy, price_for: str | None, device_file: Path | None
+    subject: Subject, price_for: str | None, device_file: Path | None
 ) -> tuple[str, tuple[Answer, ...]]:
     """All three questions, from what the study holds.
 
     Raises:
         InputError: there is nothing to explain, or the device is not known.
     """
-    subject = subject_of(named.folder, named.trial)
     device = find_device(price_for or subject.info.priced_for or DEFAULT_ROW, load_devices(device_file))
     return (
         f"{subject.info.name}, {subject.point.label}",

@@ -59,6 +59,11 @@ class StudyFolder:
         return self.path / "sites.json"
 
     @property
+    def bound_file(self) -> Path:
+        """How much speed was left above the choice when the search ended."""
+        return self.path / "bound.json"
+
+    @property
     def history_file(self) -> Path:
         """The trials over sites, where they are stored in a database."""
         return self.path / "history.json"

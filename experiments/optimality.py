@@ -12,6 +12,7 @@ from ..search.front import Point, measured
 from ..search.propose import Tried
 from ..search.propose.bound import Bound, bound_of
 from .home import StudyFolder
+from .kept_bound import keep_bound, kept_bound
 from .records import StudyInfo, StudySummary
 from .study_file import BASELINE
 
@@ -21,30 +22,35 @@ if TYPE_CHECKING:
 
 
 def with_bound(info: StudyInfo, folder: StudyFolder, summary: StudySummary) -> StudySummary:
-    """The summary with the bound on its choice, where there is one.
+    """The summary with the bound on its choice, where there is one: that which was kept, or worked out now.
 
     Raises:
         HalfwiseError: the study's journal cannot be read.
     """
     if info.priced_for is None or summary.best is None or not folder.sites_file.exists():
         return summary
+    return replace(summary, bound=kept_bound(summary, folder) or _bound_now(summary.best, folder))
+
+
+def _bound_now(best: Point, folder: StudyFolder) -> Bound:
     from .known_sites import failed_of, history_of, known_sites
 
     known = known_sites(folder)
     tried = history_of(folder, known)
-    bound = bound_of(
+    return bound_of(
         known.costs,
         known.beliefs(tried.values()),
         failed_of(folder, known, tried),
         known.max_quality_lost,
-        _speedup(summary.best, tried, known),
+        _speedup(best, tried, known),
     )
-    return replace(summary, bound=bound)
 
 
 def concluded(info: StudyInfo, folder: StudyFolder, summary: StudySummary) -> StudySummary:
-    """The summary with the bound on its choice, which is written into the chosen policy's file too."""
+    """The summary with the bound on its choice, which is kept, and written into the chosen policy's file too."""
     bounded = with_bound(info, folder, summary)
+    if bounded.bound is not None:
+        keep_bound(bounded.bound, bounded, folder)
     if bounded.bound is not None and bounded.best_policy is not None:
         policy = load_policy(bounded.best_policy)
         save_policy(policy.replace(results={**policy.results, **bound_fields(bounded.bound)}), bounded.best_policy)

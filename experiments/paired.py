@@ -55,19 +55,24 @@ def _held_against(record: TrialRecord, point: Point, records: Sequence[TrialReco
     return replace(point, quality_lost=_of_trial(record, records, noise))
 
 
-def _of_trial(record: TrialRecord, records: Sequence[TrialRecord], noise: Noise | None) -> QualityLost | None:
-    """None without a float32 trial, or a quality. Float32 itself loses nothing, which is no estimate."""
+def float32_outcome(records: Sequence[TrialRecord]) -> Outcome | None:
+    """What float32 came to in the study; None where it has no quality."""
     trained = (each.outcome for each in records if each.name == BASELINE and each.outcome.quality is not None)
-    float32 = next(trained, None)
-    lost = None if float32 is None else _lost(record.outcome, float32)
-    if lost is None:
-        return None
-    return QualityLost(0.0, 0.0) if record.name == BASELINE else QualityLost.of_one_seed(lost, noise)
+    return next(trained, None)
 
 
-def _lost(outcome: Outcome, float32: Outcome) -> float | None:
-    """Against float32 of the same length; against its last quality where that was not kept."""
+def lost_against(float32: Outcome, outcome: Outcome) -> float | None:
+    """What an outcome lost against float32 of the same length; against its last where that was not kept."""
     found = outcome.quality_lost(float32)
     if found is not None or float32.quality is None:
         return found
     return quality_lost(outcome.quality, float32.quality, outcome.direction)
+
+
+def _of_trial(record: TrialRecord, records: Sequence[TrialRecord], noise: Noise | None) -> QualityLost | None:
+    """None without a float32 trial, or a quality. Float32 itself loses nothing, which is no estimate."""
+    float32 = float32_outcome(records)
+    lost = None if float32 is None else lost_against(float32, record.outcome)
+    if lost is None:
+        return None
+    return QualityLost(0.0, 0.0) if record.name == BASELINE else QualityLost.of_one_seed(lost, noise)

@@ -71,7 +71,7 @@ def _short(subject: Subject, noise: Noise | None) -> str:
 
 
 def _blame(subject: Subject) -> tuple[list[str], str]:
-    losses = _losses(subject)
+    losses = losses_of(subject)
     if losses is not None:
         known = known_sites(subject.folder)
         kept = shortest_list(losses, known.max_quality_lost)
@@ -88,7 +88,7 @@ def _blame(subject: Subject) -> tuple[list[str], str]:
     return [], "the trial alone: this study looked at no sensitivities, and is no search over sites"
 
 
-def _losses(subject: Subject) -> list[Loss] | None:
+def losses_of(subject: Subject) -> list[Loss] | None:
     """Of each site that is low in the trial; None where the study has no beliefs of it."""
     try:
         known = known_sites(subject.folder)

@@ -2,9 +2,12 @@
 
 import json
 import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -13,17 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from price_tables import make_device, make_row, make_table
 from program import run_halfwise
+from surveys import make_survey
 
 from halfwise.evaluators.json_file import write_json
-from halfwise.evaluators.outcome import Place
+from halfwise.evaluators.outcome import Outcome, Place
+from halfwise.evaluators.survey_result import Survey, SurveyedCell
 from halfwise.experiments.cli import halfwise as program
 from halfwise.experiments.explain import subject_of, why_gradients, why_quality, why_speed
+from halfwise.experiments.explain.leave_one_out import LeaveOneOut
 from halfwise.experiments.explain.quality import Loss, shortest_list
 from halfwise.experiments.explain.speed import limits_of
 from halfwise.experiments.float32_repeats import Float32Repeats
 from halfwise.experiments.home import Home, StudyFolder
+from halfwise.experiments.progress import Lines
 from halfwise.experiments.study_file import StudyFile
+from halfwise.policies import Policy
 from halfwise.policies.errors import InputError
+from halfwise.search.site_space import SiteGroup
 
 halfwise = partial(run_halfwise, timeout_s=120)
 NO_QUALITY = {"status": "infeasible", "cause": "non-finite at step 0", "losses": (), "updates_applied": 0}
@@ -175,3 +184,75 @@ def test_a_policy_alone_needs_a_workload():
     refused = halfwise("explain", "O3")
     assert refused.returncode == 2
     assert "say with --workload what it is to be compiled on" in refused.stderr
+
+
+@dataclass
+class Additive:
+    """In place of an evaluator: each layer that is low costs its own share of the quality of 1, or ruins all."""
+
+    costs: Mapping[str, float]
+    survey: Survey
+    steps: int = 20
+    seed: int = 1
+    trained: list[str] = field(default_factory=list[str])
+
+    def evaluate(self, policy: Policy, name: str | None, folder: Path, earlier: Mapping[str, Outcome]) -> Outcome:
+        """As the real one."""
+        folder.mkdir(parents=True)
+        self.trained.append(policy.digest)
+        back = {pattern.removesuffix("::MatMul") for pattern in policy.layers}
+        low = [path for path in self.costs if path not in back]
+        ruined = any(self.costs[path] > 1 for path in low)
+        return FLOAT32.model_copy(
+            update={"status": "infeasible", "quality": None, "cause": "non-finite at step 0"}
+            if ruined
+            else {"quality": 1 - sum(self.costs[path] for path in low), "quality_by_steps": {}}
+        )
+
+
+FLOAT32 = Outcome(
+    policy="{}",
+    digest="",
+    seed=1,
+    device="CPU",
+    mindspore_version="2.10.0",
+    status="trained",
+    metric="accuracy",
+    direction="maximize",
+    quality=1.0,
+    updates_applied=20,
+)
+
+
+def leaving(costs: Mapping[str, float], allowed: float, folder: Path) -> tuple[LeaveOneOut, tuple[SiteGroup, ...]]:
+    """All layers low in O3, with such costs."""
+    cells = [SurveyedCell(path=path, aliases=(), type_names=("Dense",), ops=("MatMul",)) for path in costs]
+    root = SurveyedCell(path="", aliases=(), type_names=("Net",), ops=())
+    evaluator: Any = Additive(costs, make_survey(root, *cells))
+    sites = tuple(SiteGroup(path, (path,), None, ("MatMul",), ("float32", "float16")) for path in costs)
+    return LeaveOneOut(Policy(default="float16"), evaluator, FLOAT32, {}, folder, allowed), sites
+
+
+def test_the_trained_list_grows_until_little_enough_is_lost(tmp_path: Path):
+    """Alone each is tried once; then the worst together, one more at a time, to the first list that is enough."""
+    leave, sites = leaving({"a": 0.01, "b": 0.3, "c": 0.2, "d": 0.1}, 0.15, tmp_path)
+    alone = leave.alone(sites, Lines(lambda _: None))
+    assert [[site.name for site in tried.back] for tried in alone] == [["b"], ["c"], ["d"], ["a"]]
+    assert [tried.lost for tried in alone] == pytest.approx([0.31, 0.41, 0.51, 0.6])
+    together = list(leave.together(alone, Lines(lambda _: None)))
+    assert [([site.name for site in tried.back], leave.holds(tried)) for tried in together] == [(["b", "c"], True)]
+    assert str(together[0]) == "with b, c in float32: lost 0.11"
+
+
+def test_two_that_ruin_are_found_together(tmp_path: Path):
+    """Neither alone cures: in the order of suspicion they do together, and no training is made twice."""
+    leave, sites = leaving({"a": 2.0, "b": 3.0, "c": 0.0}, 0.01, tmp_path)
+    alone = leave.alone(sites, Lines(lambda _: None))
+    assert [tried.lost for tried in alone] == [None, None, None]
+    together = list(leave.together(alone, Lines(lambda _: None)))
+    assert [[site.name for site in tried.back] for tried in together] == [["a", "b"]]
+    assert leave.holds(together[0])
+    evaluator: Any = leave.evaluator
+    assert len(evaluator.trained) == 4
+    assert leave.alone(sites, Lines(lambda _: None)) == alone
+    assert len(evaluator.trained) == 4

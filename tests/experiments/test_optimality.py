@@ -10,6 +10,7 @@ from finished_study import add_confirmation
 from rich.console import Console
 from site_study import SiteStudy, site_study
 
+from halfwise.experiments import optimality
 from halfwise.experiments.conclusion import conclude, findings
 from halfwise.experiments.home import Home
 from halfwise.experiments.known_sites import known_sites
@@ -93,6 +94,21 @@ def test_every_front_shows_the_bound(study: SiteStudy):
     assert metrics["priced_speed_left_by_belief"] == found.bound.left_by_belief
     assert "46.2% of priced speed is left above trial 4" in closing(study.info, found, None, Links("#trials"))
     assert load_policy(study.folder.best_policy).results["priced_speed_left"] == pytest.approx(found.bound.left)
+
+
+def test_what_is_kept_holds_for_as_long_as_the_study_is_the_same(study: SiteStudy, monkeypatch):
+    """After its end a study's bound is read; with another trial or a confirmation it is worked out anew."""
+    conclude(study.info, study.folder, read_records(study.folder))
+    found = concluded(study.info, study.folder, bounded(study)).bound
+    asked: list[object] = []
+    monkeypatch.setattr(optimality, "bound_of", lambda *given: asked.append(given) or found)
+    assert bounded(study).bound == found
+    assert asked == []
+    study.try_policies(1)
+    bounded(study)
+    add_confirmation(read_records(study.folder)[2], 0.001, 0.002, 0.003)
+    bounded(study)
+    assert len(asked) == 2
 
 
 def test_float32_as_the_choice_is_as_fast_as_its_own_step(study: SiteStudy):
