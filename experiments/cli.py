@@ -24,6 +24,7 @@ from .cli_search import search
 from .cli_selftest import selftest
 from .cli_sensitivity import sensitivity
 from .cli_study import front, ui
+from .cli_suggest import suggest
 from .cli_sync import sync
 from .cli_worker import worker
 from .echo import echo
@@ -56,7 +57,7 @@ for command in (
         devices,
         profile,
     ),
-    *(calibrate, selftest, sensitivity, localize, rewrite, doctor, completion),
+    *(calibrate, selftest, sensitivity, suggest, localize, rewrite, doctor, completion),
 ):
     halfwise.add_command(command)
 

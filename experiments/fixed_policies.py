@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..policies import BUILTIN, Policy
+from ..policies import LEVELS, Policy
 from .experiment_file import Experiment, named_policies
 from .study_file import BASELINE
 
@@ -15,7 +15,7 @@ def fixed_policies(experiment: Experiment, folder: Path) -> tuple[tuple[str, Pol
     """
     levels = (
         (name, policy.replace(mode=experiment.mode))
-        for name, policy in BUILTIN.items()
+        for name, policy in LEVELS.items()
         if experiment.levels or name == BASELINE
     )
     return (*levels, *named_policies(experiment, folder))

@@ -1,6 +1,7 @@
 """Finds out how sensitive a workload's layers are: device, survey, groups, then one process for the rest."""
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluators.device_facts import DeviceFacts, learn_device
@@ -15,7 +16,24 @@ from .workloads import resolve_reference
 _LIMITS = Limits(time_s=3600, memory_bytes=16 << 30)
 
 
+@dataclass(frozen=True)
+class Looked:
+    """A workload's network, and what a float32 run of it tells."""
+
+    survey: Survey
+    found: Sensitivity
+
+
 def sensitivity_of(workload: str, steps: int | None = None, seed: int = 1) -> Sensitivity:
+    """What `look_and_measure` finds, alone.
+
+    Raises:
+        InputError, HalfwiseError: as there.
+    """
+    return look_and_measure(workload, steps, seed).found
+
+
+def look_and_measure(workload: str, steps: int | None = None, seed: int = 1) -> Looked:
     """A float32 run of `steps` steps (a trial's length if None) and one step with each group alone low.
 
     The groups are those that a search would choose for: every layer that computes floats, repeated blocks tied
@@ -46,7 +64,7 @@ def sensitivity_of(workload: str, steps: int | None = None, seed: int = 1) -> Se
             groups=groups_of(survey),
             precisions=device.low_precisions,
         )
-        return _with_missing(measure_sensitivity(request, _LIMITS), device)
+        return Looked(survey, _with_missing(measure_sensitivity(request, _LIMITS), device))
 
 
 def groups_of(survey: Survey) -> tuple[GroupPaths, ...]:

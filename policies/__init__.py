@@ -1,6 +1,6 @@
 """What a precision policy is: the value, its text and file forms, and what it asks of a network."""
 
-from .builtin import BUILTIN
+from .builtin import BUILTIN, LEVELS
 from .document import read_document
 from .errors import HalfwiseError, InputError
 from .files import load_policy, save_policy
@@ -18,6 +18,7 @@ __all__ = [
     "BUILTIN",
     "FORMATS",
     "GRAPH_NAMES",
+    "LEVELS",
     "LOW_PRECISIONS",
     "OP_CLASSES",
     "Assignment",

@@ -1,4 +1,4 @@
-"""MindSpore's own mixed-precision levels as policies.
+"""The policies that have a name: MindSpore's own mixed-precision levels, and the presets.
 
 The lists are those of MindSpore 2.10's `mindspore.train.amp` (Copyright 2020-2024 Huawei Technologies Co.,
 Ltd, Apache-2.0): AMP_WHITE_LIST is O1, AMP_BLACK_LIST is O2, AMP_AUTO_WHITE_LIST and AMP_AUTO_BLACK_LIST are
@@ -11,6 +11,7 @@ from types import MappingProxyType
 from .loss_scaling import NoLossScaling
 from .ops import GRAPH_NAMES
 from .policy import OpLists, Policy
+from .presets import PRESETS
 
 _O1_LAYERS = (
     *("nn.Conv1d", "nn.Conv2d", "nn.Conv3d"),
@@ -40,7 +41,7 @@ _AUTO_BLACK_LIST = (
     *("CumProd", "CumSum", "CumsumExt", "ProdExt", "SumExt"),
 )
 
-BUILTIN: Mapping[str, Policy] = MappingProxyType(
+LEVELS: Mapping[str, Policy] = MappingProxyType(
     {
         "O0": Policy(default="float32", loss_scaling=NoLossScaling()),
         "O1": Policy(
@@ -56,3 +57,5 @@ BUILTIN: Mapping[str, Policy] = MappingProxyType(
         "auto": Policy(default="auto", ops=OpLists(white_list=_AUTO_WHITE_LIST, black_list=_AUTO_BLACK_LIST)),
     }
 )
+
+BUILTIN: Mapping[str, Policy] = MappingProxyType({**LEVELS, **PRESETS})

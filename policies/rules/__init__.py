@@ -3,6 +3,7 @@
 from .alone import MovedAloneRule, NonFiniteAloneRule, UnlessHarmlessAlone
 from .belief import STANDARD_RULES, Belief, believe, noisy_or
 from .mantissa import MantissaRule
+from .op_class import OpClassRule
 from .range_rule import RangeRule
 from .reduction_length import ReductionLengthRule
 from .rule import Harm, Rule
@@ -18,6 +19,7 @@ __all__ = [
     "MantissaRule",
     "MovedAloneRule",
     "NonFiniteAloneRule",
+    "OpClassRule",
     "OpStatistics",
     "PoleRule",
     "RangeRule",
