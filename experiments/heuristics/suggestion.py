@@ -7,7 +7,7 @@ from ...evaluators.sensitivity.result import Sensitivity
 from ...evaluators.survey_result import Survey
 from ...policies import LowPrecision, Policy, idle_rules, resolve
 from ...policies.errors import InputError
-from ...policies.near_miss import hint
+from ...policies.layer_types import LAYER_TYPES
 from ...policies.patterns import parse_pattern
 from ...policies.rules import STANDARD_RULES, Belief, GroupStatistics, OpClassRule, believe
 from ...search.site_space import SiteGroup
@@ -83,10 +83,8 @@ def _patterns(keep: Sequence[str], survey: Survey) -> Sequence[str]:
     policy = Policy(default="float16", layers=dict.fromkeys(keep, "float32"))
     resolve(policy, survey.outline)
     for text in idle_rules(policy, survey.outline):
-        types = sorted({f"nn.{name}" for cell in survey.cells for name in cell.type_names[:1]})
-        raise InputError(
-            f"--keep {text} names no layer of {survey.workload}, which has {', '.join(types)}{hint(text, types)}"
-        )
+        types = sorted(LAYER_TYPES & {name for cell in survey.cells for name in cell.type_names})
+        raise InputError(f"--keep {text} names no layer of {survey.workload}, which has {', '.join(types)}")
     return keep
 
 

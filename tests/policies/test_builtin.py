@@ -1,4 +1,12 @@
-from halfwise.policies import BUILTIN, CellOutline, DynamicLossScaling, NetworkOutline, NoLossScaling, resolve
+from halfwise.policies import (
+    BUILTIN,
+    LEVELS,
+    CellOutline,
+    DynamicLossScaling,
+    NetworkOutline,
+    NoLossScaling,
+    resolve,
+)
 
 # The lists of mindspore.train.amp, counted there: 10 layers and 10 ops (O1), 4 layers (O2), 20 and 46 ops (auto).
 # O1 keeps five variants of its ops in float32 beside them.
@@ -59,3 +67,32 @@ def test_every_level_but_float32_scales_the_loss() -> None:
     """O0 needs no scaling; the others start with dynamic scaling."""
     assert BUILTIN["O0"].loss_scaling == NoLossScaling()
     assert all(BUILTIN[name].loss_scaling == DynamicLossScaling() for name in ("O1", "O2", "O3", "auto"))
+
+
+def test_a_search_tries_the_levels_and_no_preset() -> None:
+    """The presets have names of their own beside MindSpore's levels."""
+    assert list(LEVELS) == ["O0", "O1", "O2", "O3", "auto"]
+    assert list(BUILTIN) == [*LEVELS, "cv", "nlp"]
+
+
+def test_the_cv_preset_keeps_norms() -> None:
+    """Convolutions, Dense and what stands between go low; every norm stays float32, GroupNorm too."""
+    asked = precisions("cv", NETWORK)
+    assert {path for path, precision in asked.items() if precision == "float32"} == {"bn", "gn", "ln"}
+
+
+def test_the_nlp_preset_keeps_scores_norms_and_embeddings() -> None:
+    """Products with weights go low; products of activations, softmax, mask, norms and embeddings stay float32."""
+    network = NetworkOutline(
+        (
+            CellOutline("", (), ("Net", "nn.Cell")),
+            CellOutline("words", (), ("nn.Embedding", "nn.Cell")),
+            CellOutline("attention", (), ("Attention", "nn.Cell")),
+            CellOutline("norm", (), ("nn.LayerNorm", "nn.Cell")),
+        )
+    )
+    asked = {each.path: each for each in resolve(BUILTIN["nlp"], network)}
+    assert (asked["words"].precision, asked["norm"].precision) == ("float32", "float32")
+    kept = asked["attention"].op_precisions
+    assert {kept[op] for op in ("BatchMatMul", "MatMulExt", "Softmax", "Mul", "MaskedFill")} == {"float32"}
+    assert (asked["attention"].precision, "MatMul" in kept, "Add" in kept) == ("float16", False, False)

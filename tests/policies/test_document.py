@@ -114,8 +114,11 @@ ONE_PROBLEM = {
     "- a": "p.yaml:1:1: must be a mapping of fields; got a list",
     "my policy.yaml": "p.yaml:1:1: must be a mapping of fields; got 'my policy.yaml'",
     "": "p.yaml: must be a mapping of fields; got nothing",
-    "O4": "p.yaml: no built-in policy is called 'O4'; there are O0, O1, O2, O3, auto",
-    "Auto": "p.yaml: no built-in policy is called 'Auto'; there are O0, O1, O2, O3, auto; did you mean 'auto'?",
+    "O4": "p.yaml: no built-in policy is called 'O4'; there are O0, O1, O2, O3, auto, cv, nlp",
+    "Auto": (
+        "p.yaml: no built-in policy is called 'Auto'; there are O0, O1, O2, O3, auto, cv, nlp; "
+        "did you mean 'auto'?"
+    ),
     "x" * (2**20 + 1): "p.yaml: is larger than 1048576 characters",
 }
 

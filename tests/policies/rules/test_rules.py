@@ -16,6 +16,7 @@ from halfwise.policies.rules import (
     MantissaRule,
     MovedAloneRule,
     NonFiniteAloneRule,
+    OpClassRule,
     OpStatistics,
     PoleRule,
     RangeRule,
@@ -284,3 +285,11 @@ def test_without_a_loss_scale_more_of_a_gradient_is_lost():
     assert judged(UnderflowRule(), found, "float16").probability < 0.01
     assert UnscaledUnderflowRule().judge(found, "bfloat16") is None
     assert UnscaledUnderflowRule().judge(group(tensors[1]), "float16") is None
+
+
+def test_an_op_that_lists_keep_is_little_reason_by_itself():
+    """An exponential is on MindSpore's black list, a product is not; the standard rules do without that."""
+    harm = judged(OpClassRule(), group(tensor(), op="Exp"), "float16")
+    assert (harm.probability, harm.reason) == (0.1, "Exp is on MindSpore's own black list, for float16 too")
+    assert OpClassRule().judge(group(tensor(), op="MatMul"), "float16") is None
+    assert believe(group(tensor(), op="Exp"), "float16").probability < 0.01
