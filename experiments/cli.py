@@ -26,6 +26,7 @@ from .cli_sensitivity import sensitivity
 from .cli_study import front, ui
 from .cli_suggest import suggest
 from .cli_sync import sync
+from .cli_widen import widen
 from .cli_worker import worker
 from .echo import echo
 from .interrupts import Stopped, stopped_by_signals
@@ -57,7 +58,7 @@ for command in (
         devices,
         profile,
     ),
-    *(calibrate, selftest, sensitivity, suggest, localize, rewrite, doctor, completion),
+    *(calibrate, selftest, sensitivity, suggest, widen, localize, rewrite, doctor, completion),
 ):
     halfwise.add_command(command)
 
