@@ -54,10 +54,9 @@ def _asked(assignment: Assignment) -> tuple[RulePrecision, dict[str, Precision]]
 
 
 def _at_least(assignment: Assignment, floor: Precision) -> tuple[RulePrecision, dict[str, Precision]]:
-    ops = {op: _safest(precision, floor) for op, precision in assignment.op_precisions.items()}
-    if assignment.precision == "auto":
-        return "float32", dict.fromkeys(ops, "float32")
-    return _safest(assignment.precision, floor), ops
+    least: Precision = "float32" if assignment.precision == "auto" else floor
+    own = least if assignment.precision == "auto" else _safest(least, assignment.precision)
+    return own, {op: _safest(least, precision) for op, precision in assignment.op_precisions.items()}
 
 
 def _safest(*precisions: Precision) -> Precision:

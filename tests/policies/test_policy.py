@@ -109,7 +109,7 @@ def test_reserved_fields_say_that_they_are_reserved() -> None:
     """Gradients are for a later version and schedules have their own file; the message says so."""
     with pytest.raises(ValidationError, match="reserved for a later version; got 'float32'"):
         Policy.model_validate({"gradients": "float32"})
-    with pytest.raises(ValidationError, match="a schedule is a file of its own that holds policies, .*; got 7"):
+    with pytest.raises(ValidationError, match="a schedule is a file of its own that holds policies"):
         Policy.model_validate({"schedule": 7})
 
 
