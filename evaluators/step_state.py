@@ -6,7 +6,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn
+from mindspore import nn, ops
 
 from .step import TrainStep
 
@@ -39,8 +39,16 @@ def put_state(step: TrainStep, state: StepState) -> None:
         KeyError: the state is not of this step.
     """
     for name, parameter in step_parameters(step):
-        parameter.set_data(ms.Tensor(state.arrays[name], parameter.dtype))
+        put_value(parameter, state.arrays[name])
     ms.set_rng_state(ms.Tensor(state.random))
+
+
+def put_value(parameter: ms.Parameter, value: np.ndarray) -> None:
+    """Give a Parameter other values, in place.
+
+    After `set_data`, an optimizer that has run in PyNative mode goes on updating what the Parameter held before.
+    """
+    ops.assign(parameter, ms.Tensor(value, parameter.dtype))
 
 
 def step_parameters(step: TrainStep) -> Iterator[tuple[str, ms.Parameter]]:

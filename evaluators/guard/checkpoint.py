@@ -15,7 +15,7 @@ from ...policies import PolicySchedule
 from ...policies.errors import HalfwiseError, InputError
 from ...policies.whole_file import written_aside
 from ..step import TrainStep
-from ..step_state import StepState, step_parameters, take_state
+from ..step_state import StepState, put_value, step_parameters, take_state
 from .record import Record
 
 _TEXT = "halfwise_training"
@@ -93,7 +93,8 @@ def put_scaling(step: TrainStep, state: TrainingState) -> None:
             f"the state holds a loss scaling's {', '.join(state.scaling)}; needed are {', '.join(parameters)}"
         )
     for name, parameter in parameters.items():
-        parameter.set_data(ms.Tensor(np.asarray(state.scaling[name]).astype(parameter.asnumpy().dtype)))
+        now = parameter.asnumpy()
+        put_value(parameter, np.full(now.shape, state.scaling[name], now.dtype))
     ms.set_rng_state(ms.Tensor(np.asarray(state.random, np.uint8)))
 
 

@@ -15,7 +15,7 @@ from ...policies.errors import HalfwiseError
 from ...policies.rewrite import apply, make_scaler, read_outline
 from ..eager_origin import all_finite
 from ..step import TrainStep
-from ..step_state import StepState, put_state, take_state
+from ..step_state import StepState, put_state, put_value, take_state
 from .blame import blame
 from .checkpoint import Good, TrainingState, put_scaling, read, scaling_of, state_of, write
 from .record import Change, ChangeKind, Raise, Record
@@ -215,7 +215,7 @@ class GuardedTraining:
         if not take_state(self.train_step).finite:
             put_state(self.train_step, self._good.state)
         # What the step used: it has been lowered since.
-        self.train_step.scaler.scale_value.set_data(outputs[2])
+        put_value(self.train_step.scaler.scale_value, outputs[2].asnumpy())
         first = next((each.layer for each in blame(self.train_step, batch) if each.layer in rises), None)
         if first is None:
             return Raise(layers=tuple(rises), precision="float32")

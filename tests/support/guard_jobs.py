@@ -8,6 +8,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
+from mindspore.amp import LossScaler
 from mindspore.dataset import GeneratorDataset
 from mindspore.train import Model, RunContext
 from mindspore.train.callback import _InternalCallbackParam
@@ -129,27 +130,44 @@ def guard(
 
 
 def by_hand(
-    phases: Sequence[Any], sizes: Sequence[float], workload: str = "hazardous", steps: int | None = None
+    phases: Sequence[Any],
+    sizes: Sequence[float],
+    workload: str = "hazardous",
+    steps: int | None = None,
+    without: int | None = None,
 ) -> dict[str, Any]:
-    """The same training with a new step for each policy, and one optimizer; a scaler for each loss scaling."""
+    """The same training with a new step for each policy, and one optimizer; a scaler for each loss scaling.
+
+    The batch of number `without` is left out.
+    """
     schedule = schedule_of(phases)
     use_device("CPU", schedule.policy_at(0).mode)
     loaded = WORKLOADS[workload](sizes)
     network, loss, optimizer = start(loaded)
-    before: Policy | None = None
+    policy = schedule.policy_at(0)
+    scaler = make_scaler(policy.loss_scaling)
+    step = by_hand_step(network, loss, optimizer, policy, scaler)
     results: list[Any] = []
-    for number, batch in enumerate(itertools.islice(loaded.batches(SEED), steps or len(sizes))):
-        policy = schedule.policy_at(number)
-        if before is None or policy.loss_scaling != before.loss_scaling:
+    batches = itertools.islice(loaded.batches(SEED), steps or len(sizes))
+    for number, batch in enumerate(batch for at, batch in enumerate(batches) if at != without):
+        before, policy = policy, schedule.policy_at(number)
+        if policy.loss_scaling != before.loss_scaling:
             scaler = make_scaler(policy.loss_scaling)
         if policy != before:
-            apply(policy, network)
-            step = TrainStep(network, loss, optimizer, scaler, 1)
-            step.set_train()
-        before = policy
+            step = by_hand_step(network, loss, optimizer, policy, scaler)
         value, finite, scale = (output.asnumpy().item() for output in step(*tensors(batch)))
         results.append([float(value).hex(), finite, scale])
     return {"results": results, "weights": hexed(step)}
+
+
+def by_hand_step(
+    network: nn.Cell, loss: nn.Cell, optimizer: nn.Optimizer, policy: Policy, scaler: LossScaler
+) -> TrainStep:
+    """A step of its own around the network under a policy."""
+    apply(policy, network)
+    step = TrainStep(network, loss, optimizer, scaler, 1)
+    step.set_train()
+    return step
 
 
 def by_model(phases: Sequence[Any], sizes: Sequence[float], settings: dict[str, Any]) -> dict[str, Any]:
