@@ -15,9 +15,7 @@ from mindspore.train.callback import _InternalCallbackParam
 from tiny_workloads import OverflowingWorkload, Tiny
 
 from halfwise.evaluators.device import use_device
-from halfwise.evaluators.guard.callback import GuardCallback
-from halfwise.evaluators.guard.settings import Guard
-from halfwise.evaluators.guard.training import GuardedTraining
+from halfwise.evaluators.guard import Guard, GuardCallback, GuardedTraining
 from halfwise.evaluators.step import TrainStep
 from halfwise.evaluators.step_state import take_state
 from halfwise.evaluators.workload import Batch, Workload
