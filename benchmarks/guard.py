@@ -21,12 +21,11 @@ class GuardedRequest(StepsRequest):
 
 
 class Guarded(Answer):
-    """The quality at the end, None where it is not finite; updates, the log, CPU time of a step in the middle."""
+    """The quality at the end, None where it is not finite; how many steps updated the weights; the log."""
 
     quality: float | None
     updates: int
     log: tuple[str, ...]
-    step_cpu_s: float
 
 
 def run(folder: Path, say: Say) -> tuple[Figure, ...]:
@@ -50,10 +49,6 @@ def _lost_percent(folder: Path, seed: int, say: Say) -> float | None:
     )
     say(f"seed {seed}: float32 {float32.quality}, float16 {low.quality} after {low.updates} updates")
     say(f"   guarded {guarded.quality} after {guarded.updates} updates; {'; '.join(guarded.log)}")
-    say(
-        f"   CPU time of a step: float32 {1000 * float32.step_cpu_s:.1f} ms, "
-        f"float16 {1000 * low.step_cpu_s:.1f} ms, guarded {1000 * guarded.step_cpu_s:.1f} ms"
-    )
     needed = low.quality is None and guarded.log
     if not needed or guarded.quality is None or float32.quality is None:
         return None

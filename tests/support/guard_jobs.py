@@ -1,6 +1,7 @@
 """Guarded trainings that tests run in fresh processes, beside the same trainings written out by hand."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from halfwise.evaluators.device import use_device
 from halfwise.evaluators.guard import Guard, GuardCallback, GuardedTraining
 from halfwise.evaluators.step import TrainStep
 from halfwise.evaluators.step_state import take_state
+from halfwise.evaluators.trial import predictor
 from halfwise.evaluators.workload import Batch, Workload
+from halfwise.experiments.workloads.text_transformer import make_workload as make_transformer
 from halfwise.policies import HalfwiseError, Policy, PolicySchedule, parse_policy
 from halfwise.policies.rewrite import apply, make_scaler
 
@@ -247,3 +250,16 @@ def hopeless() -> list[Any]:
     except HalfwiseError as error:
         return [str(error), hexed(guarded.train_step) == before, told(guarded)]
     return []
+
+
+def transformer(policy: str, steps: int, guarding: bool) -> dict[str, Any]:
+    """The built-in transformer after some steps: its quality, None if not finite, and the log."""
+    use_device("CPU", "graph")
+    workload = make_transformer()
+    guarded = GuardedTraining(
+        *start(workload), parse_policy(policy), inputs=2, guard=Guard() if guarding else None
+    )
+    for batch in itertools.islice(workload.batches(SEED), steps):
+        guarded.step(*tensors(batch))
+    quality = workload.evaluate(predictor(guarded.train_step.network))
+    return {"quality": quality if math.isfinite(quality) else None, "log": told(guarded)}

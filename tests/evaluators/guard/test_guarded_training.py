@@ -197,3 +197,18 @@ def test_files_that_are_no_such_training_are_refused(tmp_path: Path) -> None:
     assert another.startswith("InputError: the training was saved under another schedule")
     assert narrow.endswith("here.ckpt is of another network or optimizer: it lacks weight")
     assert state.startswith("InputError: this is no state of a guarded training")
+
+
+@pytest.mark.full
+def test_a_transformer_forced_all_float16_recovers_by_itself() -> None:
+    """Unguarded it never trains; guarded it raises both attentions at step 0 and ends within 2% of float32."""
+    float32, low, saved = (
+        in_fresh_process("guard_jobs:transformer", policy=policy, steps=100, guarding=guarding)
+        for policy, guarding in (("O0", False), ("O3", False), ("O3", True))
+    )
+    assert low == {"quality": None, "log": []}
+    assert saved["log"] == [
+        [0, "raised", ["blocks.0.attention"], 0],
+        [0, "raised", ["blocks.1.attention"], 0],
+    ]
+    assert saved["quality"] == pytest.approx(float32["quality"], rel=0.02)
