@@ -1,6 +1,7 @@
 """Guarded trainings that tests run in fresh processes, beside the same trainings written out by hand."""
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -110,7 +111,7 @@ def guard(
         # Whatever was there before must not matter.
         for parameter in guarded.train_step.get_parameters():
             parameter.set_data(ms.Tensor(parameter.asnumpy() * 0 + 1))
-        guarded.load(file)
+        go_on(guarded, file)
     results, policies = [], []
     for batch in itertools.islice(loaded.batches(SEED), guarded.steps, steps or len(sizes)):
         if guarded.steps == dirty_at:
@@ -119,7 +120,7 @@ def guard(
         results.append([result.loss.hex(), result.finite, result.loss_scale])
         policies.append(str(guarded.policy))
         if guarded.steps == save_at:
-            guarded.save(file)
+            keep(guarded, file)
     return {
         "results": results,
         "policies": policies,
@@ -128,6 +129,24 @@ def guard(
         "lines": [str(change) for change in guarded.log],
         "mode": "graph" if ms.get_context("mode") == ms.GRAPH_MODE else "pynative",
     }
+
+
+def keep(guarded: GuardedTraining, file: str) -> None:
+    """By `save`; for a name in .json by the state as JSON and a checkpoint of MindSpore's own beside it."""
+    if not file.endswith(".json"):
+        guarded.save(file)
+        return
+    Path(file).write_text(json.dumps(guarded.state_dict()), encoding="utf-8")
+    ms.save_checkpoint(guarded.train_step, str(Path(file).with_suffix(".ckpt")))
+
+
+def go_on(guarded: GuardedTraining, file: str) -> None:
+    """The other way round."""
+    if not file.endswith(".json"):
+        guarded.load(file)
+        return
+    ms.load_checkpoint(str(Path(file).with_suffix(".ckpt")), guarded.train_step)
+    guarded.load_state_dict(json.loads(Path(file).read_text(encoding="utf-8")))
 
 
 def by_hand(

@@ -108,6 +108,22 @@ def test_too_many_skips_raise_the_layers_whose_gradients_overflow() -> None:
     assert [finite for _, finite, _ in run["results"]] == [False] * 8 + [True] * 6
 
 
+def test_a_layer_is_looked_for_at_the_scale_that_failed() -> None:
+    """At 2**19 the last layer's gradient overflows, at half of it nothing does; one skip is too many here."""
+    low = json.dumps({"default": "float16", "loss_scaling": {"kind": "dynamic", "initial": 2.0**19}})
+    settings = {"most_skips": 0, "window": 1}
+    run = guarded([[None, low]], settings=settings, workload="tiny", steps=1)
+    assert run["log"] == [[0, "raised", ["second"], 0]]
+
+
+def test_a_phase_may_fail_in_its_first_step() -> None:
+    """The weights are those of the phase before, the loss scaling is the new phase's own."""
+    run = guarded([[4, "O0"], [None, LOW]], SIZES[:6])
+    assert run["log"] == [[4, "phase", [], None], [4, "raised", ["square"], 4]]
+    assert same(run, by_hand([[4, "O0"], [None, SAFE]], SIZES[:6]))
+
+
+@pytest.mark.full
 def test_fewer_copies_go_back_further() -> None:
     """With a copy every third step the training goes on from the weights after 3 steps, not 4."""
     run = guarded([[None, LOW]], SIZES[:6], settings={"keep_every": 3})
@@ -150,6 +166,18 @@ def test_a_resumed_training_goes_on_bit_for_bit(save_at: int, tmp_path: Path) ->
     assert rest["policies"] == whole["policies"][save_at:]
     assert rest["weights"] == whole["weights"]
     assert rest["log"] == whole["log"]
+
+
+@pytest.mark.full
+def test_a_state_beside_a_checkpoint_of_mindspores_own_is_enough(tmp_path: Path) -> None:
+    """Plain JSON and MindSpore's checkpoint of the step go on bit for bit, with a loss scale that has moved."""
+    file = str(tmp_path / "state.json")
+    low = json.dumps({"default": "float16", "loss_scaling": {"kind": "dynamic", "window": 3}})
+    whole = guarded([[None, low]], SIZES[:8], save_at=6, file=file)
+    rest = guarded([[None, low]], SIZES[:8], file=file)
+    assert [scale for *_, scale in rest["results"]] != [65536.0] * 2
+    assert rest["results"] == whole["results"][6:]
+    assert (rest["weights"], rest["log"]) == (whole["weights"], whole["log"])
 
 
 def test_skips_and_good_weights_survive_a_checkpoint(tmp_path: Path) -> None:
