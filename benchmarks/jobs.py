@@ -33,11 +33,13 @@ class StepsRequest(Request):
         return resolve_reference(self.workload)
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
+    """What a job answers: a frozen value."""
+
     model_config = ConfigDict(frozen=True)
 
 
-class Entry(_Answer):
+class Entry(Answer):
     """When the job was entered, on the system's monotonic clock, which all processes share."""
 
     entered_s: float
@@ -51,7 +53,7 @@ class FirstStep(Entry):
     stepped_s: float
 
 
-class Steps(_Answer):
+class Steps(Answer):
     """Losses of all steps, and what each step cost, its batch and its bookkeeping included; nothing compiled."""
 
     losses: tuple[float, ...]

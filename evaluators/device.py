@@ -6,7 +6,7 @@ Verified on CPU only: GPU and Ascend go through the same calls, held by contract
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import get_args
 
 import mindspore as ms
@@ -42,11 +42,16 @@ def use_device(target: Target, mode: Mode, device_id: int | None = None) -> None
     os.environ[COMPILE_CACHE_VARIABLE] = "0"
 
 
-@contextmanager
-def in_graph_mode() -> Iterator[None]:
+def in_graph_mode() -> AbstractContextManager[None]:
     """While this is open, Cells are compiled; afterwards the process is in the mode that it was in."""
+    return in_mode(ms.GRAPH_MODE)
+
+
+@contextmanager
+def in_mode(mode: int) -> Iterator[None]:
+    """While this is open, the process is in one of MindSpore's modes; afterwards in the one that it was in."""
     before = ms.get_context("mode")
-    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(mode=mode)
     try:
         yield
     finally:

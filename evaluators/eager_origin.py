@@ -1,6 +1,7 @@
 """Which layer first gave what is not finite, where only PyNative mode can run the network."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import mindspore as ms
@@ -17,28 +18,36 @@ def first_non_finite_layer(network: nn.Cell, inputs: list[ms.Tensor]) -> str | N
     "" is the network itself, None that every layer gave finite values. Layers are taken as they end, so an inner
     one comes before those around it. Gradients are not seen.
     """
+    with watched_origins(network) as found:
+        network(*inputs)
+    return next(iter(found), None)
+
+
+@contextmanager
+def watched_origins(network: nn.Cell) -> Iterator[list[str]]:
+    """While this is open, the layers that make what is not finite out of finite values, in the order of time."""
     cells, found = dict(named_cells(network)), list[str]()
     handles = [
         cells[outline.path].register_forward_hook(_hook(outline.path, found), with_kwargs=True)
         for outline in read_outline(network).cells
     ]
     try:
-        network(*inputs)
+        yield found
     finally:
         for handle in handles:
             handle.remove()
-    return next(iter(found), None)
 
 
 def _hook(path: str, found: list[str]) -> Callable[..., None]:
     def hook(_: nn.Cell, inputs: tuple[Any, ...], named: Mapping[str, Any], output: Any) -> None:
-        if not _finite(output) and _finite((inputs, named)):
+        if not all_finite(output) and all_finite((inputs, named)):
             found.append(path)
 
     return hook
 
 
-def _finite(value: Any) -> bool:
+def all_finite(value: Any) -> bool:
+    """Whether every float is finite in a Tensor, or in nested tuples, lists and mappings with Tensors in them."""
     return all(np.isfinite(array).all() for array in _floats(value))
 
 

@@ -10,8 +10,10 @@ from .ops import GRAPH_NAMES, OP_CLASSES
 from .outline import CellOutline, NetworkOutline
 from .policy import Mode, OpLists, Policy
 from .precision import FORMATS, LOW_PRECISIONS, LowPrecision, NumberFormat, Precision, RulePrecision
+from .raising import raised, safer
 from .regions import Region, region_of
 from .resolve import Assignment, idle_rules, resolve
+from .schedule import Phase, PolicySchedule, load_schedule
 from .text import parse_policy
 
 __all__ = [
@@ -34,16 +36,21 @@ __all__ = [
     "NoLossScaling",
     "NumberFormat",
     "OpLists",
+    "Phase",
     "Policy",
+    "PolicySchedule",
     "Precision",
     "Region",
     "RulePrecision",
     "StaticLossScaling",
     "idle_rules",
     "load_policy",
+    "load_schedule",
     "parse_policy",
+    "raised",
     "read_document",
     "region_of",
     "resolve",
+    "safer",
     "save_policy",
 ]

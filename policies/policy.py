@@ -86,7 +86,10 @@ def _only_follow(value: object) -> object:
 
 def _only_null(value: object) -> object:
     if value is not None:
-        raise ValueError(f"must be null: schedules are reserved for a later version; got {value!r}")
+        raise ValueError(
+            "must be null: a schedule is a file of its own that holds policies, with the schema "
+            f"halfwise/schedule/1; got {value!r}"
+        )
     return value
 
 

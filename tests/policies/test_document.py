@@ -85,7 +85,8 @@ ONE_PROBLEM = {
         "p.yaml:1:12: gradients: must be follow: anything else is reserved for a later version; got 'float32'"
     ),
     "schedule: cosine": (
-        "p.yaml:1:11: schedule: must be null: schedules are reserved for a later version; got 'cosine'"
+        "p.yaml:1:11: schedule: must be null: a schedule is a file of its own that holds policies, with the "
+        "schema halfwise/schedule/1; got 'cosine'"
     ),
     "schema: halfwise/policy/2": "p.yaml:1:9: schema: must be halfwise/policy/1; got 'halfwise/policy/2'",
     "results: {a: .nan}": "p.yaml:1:10: results: numbers must be finite",

@@ -106,10 +106,10 @@ def test_replace_checks_what_it_is_given() -> None:
 
 
 def test_reserved_fields_say_that_they_are_reserved() -> None:
-    """Gradients and schedules are for a later version; the message says so."""
+    """Gradients are for a later version and schedules have their own file; the message says so."""
     with pytest.raises(ValidationError, match="reserved for a later version; got 'float32'"):
         Policy.model_validate({"gradients": "float32"})
-    with pytest.raises(ValidationError, match="schedules are reserved for a later version; got 7"):
+    with pytest.raises(ValidationError, match="a schedule is a file of its own that holds policies"):
         Policy.model_validate({"schedule": 7})
 
 
