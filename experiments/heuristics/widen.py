@@ -17,6 +17,7 @@ from ...evaluators.price.wants import PolicyWants
 from ...evaluators.sensitivity.result import Sensitivity
 from ...policies import BUILTIN, Policy, Precision, parse_policy, save_policy
 from ...policies.errors import HalfwiseError, InputError
+from ...search.noise import Noise
 from ..advice import tolerance_of
 from ..evaluator_of import evaluator_of, look
 from ..experiment_file import Experiment
@@ -142,7 +143,9 @@ def _widening(
     float32 = evaluator.evaluate(BUILTIN["O0"].replace(loss_scaling=start.loss_scaling), "O0", folder / "float32")
     if float32.quality is None:
         raise HalfwiseError(f"float32 does not train: {float32.cause}")
-    allowed = max(tolerance_of(experiment, repeats) * abs(float32.quality), repeats.noise)
+    # One training of each list: a difference to float32 that noise explains is none.
+    noise = Noise(repeats.noise, len(repeats.qualities))
+    allowed = max(tolerance_of(experiment, repeats) * abs(float32.quality), noise.margin)
     return Widening(
         evaluator=evaluator,
         float32=float32,

@@ -1,14 +1,23 @@
 """Evidence of policies for PyNative mode: the graph's table beside what hooks see, or what hooks see alone."""
 
+import random
 import re
 
 import pytest
 from fresh_process import in_fresh_process
 from networks import NETWORKS
 
+from halfwise.evaluators.device_facts import DeviceFacts
+from halfwise.evaluators.evaluator import survey_workload
 from halfwise.evaluators.outcome import Evidence
+from halfwise.evaluators.process import Limits
+from halfwise.evaluators.survey_result import SurveyRequest
+from halfwise.experiments.experiment_file import Experiment
+from halfwise.experiments.space_of import space_of
+from halfwise.experiments.workloads import resolve_reference
 from halfwise.policies import parse_policy
 
+CPU = DeviceFacts("CPU", ("float16",), {}, reference_convolution=False)
 LOW = "{default: float16, mode: pynative}"
 MIDDLE = {
     "repeated": "b",
@@ -34,6 +43,35 @@ def test_every_awkward_network_is_proven_in_both_modes(network):
     assert found["matched"] > 0
     assert found["differing"] == []
     assert found["compared"] > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("workload", "count"), [("tabular-mlp", 14), ("digits-resnet", 8), ("text-transformer", 8)]
+)
+def test_random_policies_are_one_table_in_both_modes(workload, count, tmp_path):
+    """Thirty policies drawn from our workloads' spaces: as asked in the graph, and PyNative gives the same."""
+    request = SurveyRequest(
+        folder=tmp_path / "survey", target="CPU", workload=resolve_reference(workload), search_path=tmp_path
+    )
+    survey = survey_workload(request, Limits(time_s=600, memory_bytes=8 << 30))
+    space = space_of(Experiment(workload=workload), survey, CPU)
+    draw = random.Random(5)
+    policies = [
+        str(space.policy({name: draw.choice(choices) for name, choices in space.parameters().items()}))
+        for _ in range(count)
+    ]
+    found = [
+        each
+        for start in range(0, count, 2)
+        for each in in_fresh_process(
+            "eager_jobs:builtin_workload", name=workload, policies=policies[start : start + 2]
+        )
+    ]
+    assert len(found) == count
+    for each in found:
+        assert (each["mismatches"], each["differing"]) == ([], []), each["policy"]
+        assert min(each["matched"], each["compared"]) > 0
 
 
 def test_trial_in_pynative_says_what_was_compared(run_trial):

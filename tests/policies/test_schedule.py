@@ -33,7 +33,7 @@ WRONG = {
         "s.yaml:1:18: phases[0].steps: must be greater than or equal to 1; got '0'"
     ),
     "phases: [{policy: O4}]": (
-        "s.yaml:1:19: phases[0].policy: must be a policy or one of O0, O1, O2, O3, auto; got 'O4'"
+        "s.yaml:1:19: phases[0].policy: must be a policy or one of O0, O1, O2, O3, auto, cv, nlp; got 'O4'"
     ),
     "phases: [{policy: {default: fp16}}]": "s.yaml:1:29: phases[0].policy.default: must be one of",
     "phases: [{policy: {defalt: float16}}]": "s.yaml:1:20: phases[0].policy.defalt: unknown key; allowed here: ",

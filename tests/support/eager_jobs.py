@@ -1,6 +1,7 @@
 """What tests of evidence in PyNative mode run in fresh processes; every function takes and returns plain data."""
 
 import hashlib
+import importlib
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from halfwise.evaluators.price import price_memory
 from halfwise.evaluators.proven_step import ProvenStep, compile_proven
 from halfwise.evaluators.training import train
 from halfwise.evaluators.workload import Workload, shuffled_batches
+from halfwise.experiments.workloads import resolve_reference
 from halfwise.policies import parse_policy
 from halfwise.policies.rewrite.network_outline import named_cells
 
@@ -115,23 +117,26 @@ def train_statistics(policy: str, watched: bool) -> dict[str, Any]:
 
 def awkward_networks(names: list[str], policies: list[str]) -> list[dict[str, Any]]:
     """What graph and PyNative mode make of networks under policies, one after the other."""
-    found = []
-    for name in names:
-        for policy in policies:
-            workload = _Regression(name)
-            prepared, proven = _prepared(workload, policy)
-            match = match_seen(watch_forward(prepared, workload), proven.table)
-            found.append(
-                {
-                    "network": name,
-                    "policy": policy,
-                    "mismatches": proven.evidence.mismatches,
-                    "matched": proven.evidence.ops_matched,
-                    "compared": match.compared,
-                    "differing": [[m.layer, m.graph, m.seen] for m in match.mismatched],
-                }
-            )
-    return found
+    return [_in_both_modes(_Regression(name), policy) for name in names for policy in policies]
+
+
+def builtin_workload(name: str, policies: list[str]) -> list[dict[str, Any]]:
+    """What the two modes make of a workload of ours under policies, one after the other."""
+    reference, _, function = resolve_reference(name).partition(":")
+    workload = getattr(importlib.import_module(reference), function)()
+    return [_in_both_modes(workload, policy) for policy in policies]
+
+
+def _in_both_modes(workload: Workload, policy: str) -> dict[str, Any]:
+    prepared, proven = _prepared(workload, policy)
+    match = match_seen(watch_forward(prepared, workload), proven.table)
+    return {
+        "policy": policy,
+        "mismatches": proven.evidence.mismatches,
+        "matched": proven.evidence.ops_matched,
+        "compared": match.compared,
+        "differing": [[m.layer, m.graph, m.seen] for m in match.mismatched],
+    }
 
 
 def flipped(layer: str, policy: str) -> dict[str, Any]:
