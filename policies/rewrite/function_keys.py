@@ -5,7 +5,7 @@ each combination of argument types. The first region that calls it decides for e
 types: a layer asked for float32 then computes in float16 without a word. The parser asks `get_object_key` what
 tells functions apart, so while a network with regions of more than one kind is alive, each use of a computing
 function gets a key of its own. Results of other networks are the same, their compilation a little slower.
-Private to MindSpore like the calls in adapter.py; tried on 2.10.0, and held by tests through the evidence.
+Private to MindSpore like the calls in adapter.py, and held by tests through the evidence.
 """
 
 import itertools
@@ -15,9 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import nn
-from mindspore.graph import _parse
 
 from ..function_uses import COMPUTING, PLUMBING, WITHOUT_FLOATS
+
+try:
+    from mindspore.graph import _parse
+except ImportError:
+    # MindSpore 2.8 has its parser elsewhere.
+    from mindspore._extends import parse as _parse  # pyright: ignore[reportMissingImports]
 
 ObjectKey = Callable[[Any], tuple[str, str]]
 
