@@ -40,7 +40,7 @@ def raised(policy: Policy, outline: NetworkOutline, floors: Mapping[str, Precisi
     wanted = {path: _at_least(before[path], floor) for path, floor in floors.items()}
     changed = {path: asked for path, asked in wanted.items() if asked != _asked(before[path])}
     rules = dict(policy.layers)
-    for cell in _just_below(outline, changed):
+    for cell in _reached(outline, changed):
         if any(name not in policy.layers for name in cell.names):
             rules |= _exact(cell.names, *_asked(before[cell.path]))
     for path, asked in changed.items():
@@ -74,11 +74,18 @@ def _exact(
     return rules
 
 
-def _just_below(outline: NetworkOutline, paths: Mapping[str, object]) -> Iterator[CellOutline]:
-    """The layers that one of these holds under one of its names, with no layer between."""
+def _reached(outline: NetworkOutline, paths: Mapping[str, object]) -> Iterator[CellOutline]:
+    """The layers that rules for these would reach: those right below under one of their names.
+
+    And all shared ones further down: what decides for them may come through their other names.
+    """
     index = OutlineIndex(outline)
     above = {name for cell in outline.cells if cell.path in paths for name in cell.names}
     for cell, numbers in zip(outline.cells, index.of_cell, strict=True):
-        holders = (index.holders[number] for number in numbers)
-        if any(holder >= 0 and index.names[holder] in above for holder in holders):
+        holders = {index.names[index.holders[number]] for number in numbers if index.holders[number] >= 0}
+        if above & holders or (cell.aliases and any(_is_below(name, above) for name in cell.names)):
             yield cell
+
+
+def _is_below(name: str, above: Iterable[str]) -> bool:
+    return name != "" and any(other == "" or name.startswith(f"{other}.") for other in above)

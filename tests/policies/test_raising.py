@@ -57,6 +57,16 @@ def test_the_network_itself_is_a_layer() -> None:
     assert after == before | {"": ("float32", {})}
 
 
+def test_a_shared_layer_keeps_what_it_had_through_either_name() -> None:
+    """One layer under two blocks, of which a rule names the one: raising what is around tears nothing apart."""
+    shared = CellOutline("a.inner", ("b.inner",), ("nn.Dense",))
+    network = NetworkOutline((*(CellOutline(path, (), ("Block",)) for path in ("", "a", "b")), shared))
+    policy = Policy(default="float16", layers={"a": "float32"})
+    before = asked(policy, network)
+    assert before["a.inner"] == ("float32", {})
+    assert asked(raised(policy, network, {"": "float32"}), network) == before | {"": ("float32", {})}
+
+
 def test_ops_with_rules_of_their_own_are_raised_too() -> None:
     """A float16 op in a float32 layer goes up with it, and an op that is safer already stays."""
     policy = Policy(default="float32", layers={"nn.Dense::MatMul": "float16", "head::BiasAdd": "float32"})
@@ -95,7 +105,7 @@ def holds_under_one_name(outline: NetworkOutline) -> bool:
     return any(cell.path.startswith(f"{path}.") for path in shared for cell in outline.cells)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=400)
 @given(
     outlines().filter(lambda outline: not holds_under_one_name(outline)),
     st.lists(rules, max_size=5).map(dict),
