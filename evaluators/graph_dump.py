@@ -1,6 +1,7 @@
 """Makes MindSpore write down the graphs that it compiles."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,3 +25,11 @@ def dumped_graphs(folder: Path) -> Iterator[None]:
     finally:
         ms.set_context(save_graphs=0)
         del os.environ[_PASSES]
+        _lift(folder)
+
+
+def _lift(folder: Path) -> None:
+    """Up from `rank_0` or another: below that a process writes that trains together with others."""
+    for own in folder.glob("rank_*"):
+        shutil.copytree(own, folder, dirs_exist_ok=True)
+        shutil.rmtree(own)

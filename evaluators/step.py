@@ -33,7 +33,9 @@ class TrainStep(nn.Cell):
     def construct(self, *data: Any):
         """One step; see the class."""
         (_, loss), gradients = self.gradients(*data)
-        gradients = ops.mixed_precision_cast(ms.float32, gradients)
+        return self._updated(loss, ops.mixed_precision_cast(ms.float32, gradients))
+
+    def _updated(self, loss: Any, gradients: Any):
         finite = amp.all_finite(gradients)
         # A copy: `adjust` writes the scaler's Parameter in place.
         scale = self.scaler.scale_value * 1.0
