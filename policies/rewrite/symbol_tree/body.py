@@ -1,9 +1,8 @@
 """One function with casts in front of what computes: a construct, a method, or a function that they call."""
 
 import ast
-import copy
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,16 +12,14 @@ from mindspore.rewrite import Node, ScopedValue
 
 from ...ops import OP_CLASSES
 from ...precision import Precision
-from ...regions import AskedOps
 from ..patterns.code import CannotRead, read_function, where_in
-from ..patterns.flatten import blocks
 from ..patterns.parsing import parse
 from .callees import Callees, Computes, Layer, Rewritable, Unknown
-from .casts import CAST, EXTRA, PROMOTED, TENSOR, WIDEST, cast_floats
+from .casts import CAST, CAST_IN_BRANCH, EXTRA, PROMOTED, TENSOR, WIDEST, cast_floats
 from .kinds import Kinds
 from .objects import Objects
-
-_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)
+from .syntax import Slot, as_construct, computed_by, computing_in, first_line, first_parameters, statements_of
+from .wanted import Wanted
 
 _WAY_OUT = (
     "write it with functions of mindspore.ops, operators and layers, or leave this policy to autocast regions"
@@ -45,28 +42,28 @@ class Body:
 
 
 def body_of(
-    function: types.FunctionType, cell: nn.Cell, is_method: bool, asked: AskedOps, rewrite: Rewrite
+    function: types.FunctionType, cell: nn.Cell, is_method: bool, wanted: Wanted, rewrite: Rewrite
 ) -> Body:
     """Read the function and put casts in front of everything in it that is asked to compute in a precision.
 
     Raises:
         CannotRead: the rewriter cannot take it, or it cannot be told what something in it computes.
     """
-    return _Casting(function, cell, is_method, asked, rewrite).done()
+    return _Casting(function, cell, is_method, wanted, rewrite).done()
 
 
 class _Casting:
     def __init__(
-        self, function: types.FunctionType, cell: nn.Cell, is_method: bool, asked: AskedOps, rewrite: Rewrite
+        self, function: types.FunctionType, cell: nn.Cell, is_method: bool, wanted: Wanted, rewrite: Rewrite
     ) -> None:
-        self._function, self._cell, self._asked, self._rewrite = function, cell, asked, rewrite
+        self._function, self._cell, self._wanted, self._rewrite = function, cell, wanted, rewrite
         self._name = type(cell).__name__ if is_method else function.__name__
         tree = self._read()
-        self._symbols = parse(_as_construct(tree, is_method), cell, self._name, function)
+        self._symbols = parse(as_construct(tree, is_method), cell, self._name, function)
         self._tree: ast.FunctionDef = self._symbols.get_handler().get_ast_root()
         self._tree.name = tree.name
         if not is_method:
-            del _first_parameters(self._tree)[0]
+            del first_parameters(self._tree)[0]
         self._objects = Objects(self._tree, function, cell if is_method else None)
         self._callees = Callees(self._objects, Kinds(self._objects), cell)
         self._kinds = Kinds(self._objects)
@@ -86,30 +83,55 @@ class _Casting:
         return tree
 
     def done(self) -> Body:
-        for statement in list(_statements(self._tree.body)):
+        own = list(statements_of(self._tree.body))
+        if self._tree.name == "construct" and self._wanted.border is not None:
+            self._cast_parameters(self._wanted.border)
+        for statement in own:
             self._refuse_written_elements(statement)
-            value = _computed(statement)
-            for each in _expressions(statement):
+            self._refuse_in_place(statement)
+            value = computed_by(statement)
+            for each in computing_in(statement):
                 if each is not value:
                     self._look_inside(each, statement)
             if value is not None:
                 self._in_front(value, statement)
         return self._body
 
+    def _cast_parameters(self, precision: Precision) -> None:
+        """Cast what enters before all else."""
+        first = self._tree.body[0]
+        for name in self._objects.parameters[1:]:
+            self._insert(name, f"{self._extra(CAST)}({self._extra(precision)}, {name})", first)
+
     def _refuse_written_elements(self, statement: ast.stmt) -> None:
         """Elements of a tensor are written by ops of many kinds."""
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         for each in targets:
             if isinstance(each, ast.Subscript) and self._kinds.of(each.value) not in ("plain", "container"):
-                words = f"what writes {ast.unparse(each)} computes"
-                raise self._cannot(f"it is not known {words}: {_WAY_OUT}", statement)
+                words = first_line(statement)
+                raise self._cannot(f"it is not known what is computed by `{words}`: {_WAY_OUT}", statement)
+
+    def _refuse_in_place(self, statement: ast.stmt) -> None:
+        """Graph mode has an op of its own for `x += y`, which no policy names; PyNative mode computes `x + y`."""
+        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
+            return
+        computed = ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
+        called = self._callees.of(computed)
+        ops = called.ops if isinstance(called, Computes) else frozenset[str]()
+        if self._wanted.mode == "pynative" and any(self._wanted.precisions_of(ops).values()):
+            words = first_line(statement)
+            raise self._cannot(
+                f"`{words}` is one op in graph mode and another in PyNative mode, which this policy is for: write "
+                f"`{statement.target.id} = {ast.unparse(computed)}`",
+                statement,
+            )
 
     def _in_front(self, value: ast.expr, statement: ast.stmt) -> None:
         called = self._callees.of(value)
         if isinstance(called, Rewritable) and isinstance(value, ast.Call):
             self._redirect(value, called)
         elif isinstance(called, Unknown):
-            raise self._cannot(f"it is not known what {called.words} computes: {_WAY_OUT}", statement)
+            raise self._cannot(f"it is not known what is computed by {called.words}: {_WAY_OUT}", statement)
         elif isinstance(called, Computes):
             self._cast_operands(value, called.ops, statement)
 
@@ -118,16 +140,16 @@ class _Casting:
         called = self._callees.of(value)
         if isinstance(called, Layer):
             return
-        if not isinstance(called, Computes) or self._wanted(called.ops, value, statement) or called.ops & PROMOTED:
+        if not isinstance(called, Computes) or self._one_of(called.ops, value, statement) or called.ops & PROMOTED:
             raise self._cannot(
                 f"`{ast.unparse(value)}` is computed inside another expression, where no cast can stand in front "
                 "of it: give it a statement of its own",
                 statement,
             )
 
-    def _wanted(self, ops: frozenset[str], value: ast.expr, statement: ast.stmt) -> Precision | None:
+    def _one_of(self, ops: frozenset[str], value: ast.expr, statement: ast.stmt) -> Precision | None:
         """The one precision that is asked of all these ops; None where they follow their inputs."""
-        answers = {op: self._precision(op) for op in sorted(ops) if op in OP_CLASSES}
+        answers = self._wanted.precisions_of(ops)
         if len(set(answers.values())) > 1:
             words = ", ".join(f"{op} {precision or 'as its inputs are'}" for op, precision in answers.items())
             raise self._cannot(
@@ -137,14 +159,9 @@ class _Casting:
             )
         return next(iter(answers.values()), None)
 
-    def _precision(self, op: str) -> Precision | None:
-        if self._asked.is_white(op):
-            return self._asked.low
-        return "float32" if self._asked.is_black(op) else None
-
     def _cast_operands(self, value: ast.expr, ops: frozenset[str], statement: ast.stmt) -> None:
         slots = [slot for slot in self._slots(value) if self._kinds.of(slot.get()) != "plain"]
-        precision: str | None = self._wanted(ops, value, statement)
+        precision: str | None = self._one_of(ops, value, statement)
         if precision is not None:
             precision = self._extra(precision)
         elif ops & PROMOTED:
@@ -171,7 +188,8 @@ class _Casting:
         base = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "value")
         name = self._free_name(f"{base}_{precision.partition('(')[0]}")
         source = ast.unparse(value)
-        text = f"{self._extra(CAST)}({precision}, {source})"
+        top = any(statement is each for each in self._tree.body)
+        text = f"{self._extra(CAST if top else CAST_IN_BRANCH)}({precision}, {source})"
         if only_tensor:
             text += f" if isinstance({source}, {self._extra(TENSOR)}) else {source}"
         self._insert(name, text, statement)
@@ -196,7 +214,7 @@ class _Casting:
         position = None if node is None else self._symbols.before(node)
         if position is None:
             raise self._cannot(
-                f"MindSpore's rewriter does not follow `{_first_line(statement)}`, so no cast can stand in front "
+                f"MindSpore's rewriter does not follow `{first_line(statement)}`, so no cast can stand in front "
                 "of it: write a plain assignment or call outside of try and with",
                 statement,
             )
@@ -233,87 +251,25 @@ class _Casting:
         line = min(lines, default=getattr(statement, "lineno", None))
         return CannotRead(reason, where_in(self._name, self._function, line))
 
-    def _slots(self, value: ast.expr) -> list["_Slot"]:
+    def _slots(self, value: ast.expr) -> list["Slot"]:
         """Where the values stand that a call or operator computes with."""
         if isinstance(value, ast.BinOp):
-            return [_Slot(value, "left"), _Slot(value, "right")]
+            return [Slot(value, "left"), Slot(value, "right")]
         if isinstance(value, ast.UnaryOp):
-            return [_Slot(value, "operand")]
+            return [Slot(value, "operand")]
         if not isinstance(value, ast.Call):
             return []
         given = [
-            _Slot(each, "value") if isinstance(each, ast.Starred) else _Slot(value, "args", number)
+            Slot(each, "value") if isinstance(each, ast.Starred) else Slot(value, "args", number)
             for number, each in enumerate(value.args)
         ]
-        named = [_Slot(each, "value") for each in value.keywords]
+        named = [Slot(each, "value") for each in value.keywords]
         return [*self._receiver(value), *given, *named]
 
-    def _receiver(self, call: ast.Call) -> list["_Slot"]:
+    def _receiver(self, call: ast.Call) -> list["Slot"]:
         """The tensor whose method is called."""
         if not isinstance(call.func, ast.Attribute):
             return []
         owners = self._objects.of(call.func.value)
         is_tensor = owners is None or all(isinstance(each, ms.Tensor) for each in owners)
-        return [_Slot(call.func, "value")] if is_tensor else []
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """One place in a syntax tree: a field of a node, or an element of the list in that field."""
-
-    owner: ast.AST
-    field: str
-    number: int | None = None
-
-    def get(self) -> ast.expr:
-        value = getattr(self.owner, self.field)
-        return value if self.number is None else value[self.number]
-
-    def set(self, value: ast.expr) -> None:
-        if self.number is None:
-            setattr(self.owner, self.field, value)
-        else:
-            getattr(self.owner, self.field)[self.number] = value
-
-
-def _as_construct(tree: ast.FunctionDef, is_method: bool) -> ast.FunctionDef:
-    """The tree as the rewriter wants it: under the name construct, with the Cell as first parameter."""
-    made = copy.deepcopy(tree)
-    made.name = "construct"
-    if not is_method:
-        _first_parameters(made).insert(0, ast.arg("self"))
-    return made
-
-
-def _first_parameters(tree: ast.FunctionDef) -> list[ast.arg]:
-    return tree.args.posonlyargs or tree.args.args
-
-
-def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement, those in branches and loops too."""
-    for statement in block:
-        yield statement
-        for inner in blocks(statement):
-            yield from _statements(inner)
-
-
-def _computed(statement: ast.stmt) -> ast.expr | None:
-    """What the statement computes in front of all else, if casts can go in front of that."""
-    value = getattr(statement, "value", None) if isinstance(statement, ast.Assign | ast.Expr) else None
-    return value if isinstance(value, _COMPUTING) else None
-
-
-def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Everything in the statement itself that may compute, without the statements inside of it."""
-    todo = [
-        child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt | ast.ExceptHandler)
-    ]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, _COMPUTING):
-            yield each
-        todo += ast.iter_child_nodes(each)
-
-
-def _first_line(statement: ast.stmt) -> str:
-    return ast.unparse(statement).splitlines()[0]
+        return [Slot(call.func, "value")] if is_tensor else []

@@ -9,13 +9,14 @@ from mindspore.ops import Primitive
 
 from ...errors import InputError
 from ...policy import Policy
-from ...precision import Precision
-from ...regions import AskedOps, asked_ops, border_of
+from ...regions import region_of
 from ...resolve import Assignment
+from ..function_keys import rejoin, separate
 from ..network_outline import named_cells
 from ..own_class import give_own_class_back, own_classes, put_class
 from ..patterns.code import CannotRead
 from .rewritten_class import CastClass, class_with_casts
+from .wanted import Wanted, wanted_of
 
 _SHOWN = 5
 
@@ -30,6 +31,7 @@ class SymbolTreeEngine:
             InputError: a Cell's code cannot be rewritten; each such place is named with the reason.
         """
         cells = dict(named_cells(network))
+        several = len({region_of(assignment, policy) for assignment in assignments}) > 1
         with own_classes(cells.values()):
             made = written_classes(cells, assignments, policy)
 
@@ -37,6 +39,10 @@ class SymbolTreeEngine:
             for path, written in made.items():
                 if written.kind is not None:
                     put_class(cells[path], written.kind)
+            # A function's copies for several layers would otherwise carry the source positions of one of them, and
+            # no evidence could tell which layer computes what.
+            if several:
+                separate(network)
 
         return put
 
@@ -44,6 +50,7 @@ class SymbolTreeEngine:
         """Give each Cell its own class back."""
         for _, cell in named_cells(network):
             give_own_class_back(cell)
+        rejoin(network)
 
 
 def written_classes(
@@ -58,14 +65,13 @@ def written_classes(
     found: dict[str, CastClass] = {}
     refused: dict[str, str] = {}
     for assignment in assignments:
-        cell, asked = cells[assignment.path], asked_ops(assignment, policy)
-        border = border_of(assignment, asked)
-        key = _key(cell, asked, border)
+        cell, wanted = cells[assignment.path], wanted_of(assignment, policy)
+        key = _key(cell, wanted)
         if not _runs_code(cell):
             continue
         try:
             if key not in known:
-                known[key] = class_with_casts(cell, asked, border)
+                known[key] = class_with_casts(cell, wanted)
             found[assignment.path] = known[key]
         except CannotRead as error:
             refused.setdefault(f"{error.where}: {error}", assignment.path)
@@ -86,10 +92,10 @@ def _refusal(refused: Mapping[str, str]) -> str:
     return "\n".join([head, *lines[:_SHOWN], *more])
 
 
-def _key(cell: nn.Cell, asked: AskedOps, border: Precision | None) -> object:
+def _key(cell: nn.Cell, wanted: Wanted) -> object:
     """What Cells must share to share a class: code, what is asked, and all that tells what their code calls."""
     held = tuple(sorted((name, _kind(value)) for name, value in {**vars(cell), **_held(cell)}.items()))
-    return type(cell), type(cell).construct, border, asked.low, tuple(sorted(asked.precisions.items())), held
+    return type(cell), type(cell).construct, wanted.key, held
 
 
 def _held(cell: nn.Cell) -> dict[str, Any]:

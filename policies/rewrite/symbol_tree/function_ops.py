@@ -78,7 +78,7 @@ _WITHOUT_OPS = ("len", "isinstance", "print", "hasattr", "callable", "type")
 
 @cache
 def function_ops() -> Mapping[Callable[..., Any], frozenset[str]]:
-    """The ops of each function of `mindspore.ops` and `mindspore.mint` that is known; none where nothing counts."""
+    """The ops of each known function of `mindspore.ops` and `mindspore.mint`; none where it has no floats."""
     found = {}
     for module, text in ((ops, _FUNCTIONS), (mint, _MINT)):
         for name, computed in _entries(text):
