@@ -38,6 +38,7 @@ def test_casts_that_the_engine_wrote_are_the_policys():
     assert list(both["symbol-tree"]["casts"]) == ["policy"]
 
 
+@pytest.mark.full
 def test_known_calls_compute_what_the_tables_say():
     """Every function, operator and method that the engine knows has the ops and types that regions give it."""
     found = in_fresh_process("engine_jobs:known_calls", policy="{default: float16}")
@@ -57,8 +58,8 @@ def test_ops_on_no_list_follow_their_inputs(call):
 @pytest.mark.parametrize(
     ("call", "policy", "words"),
     [
-        ("x.std()", "{default: float16, layers: {'.::Pow': float32}}", "Pow float32, ReduceMean float16"),
-        ("x * 2.0", "{default: float16, layers: {'.::Muls': float32}}", "Mul float16, Muls float32"),
+        ("x.std()", "{default: float16, layers: {'::Pow': float32}}", "Pow float32, ReduceMean float16"),
+        ("x * 2.0", "{default: float16, layers: {'::Muls': float32}}", "Mul float16, Muls float32"),
         ("(x * 2.0 if True else y)", "{default: float16}", "give it a statement of its own"),
         ("abs(x)", "{default: float16}", "it is not known what is computed by `abs(x)`"),
         ("ops.hardtanh(x)", "{default: float32}", "it is not known what is computed by `ops.hardtanh(x)`"),
@@ -152,7 +153,7 @@ def test_regions_after_casts_are_regions(mode):
 
 
 def test_casts_stand_in_the_source():
-    """The new construct of a layer casts its input and its Parameters in front of each op; functions keep theirs."""
+    """The new construct of a layer casts its input and its Parameters in front of each op that needs it."""
     found = in_fresh_process("engine_jobs:source", network="repeated", policy=MIDDLE)
     assert set(found) == {path for block in "abc" for path in (block, f"{block}.dense")}
     assert "weight_float16 = cast_floats(float16, self.weight)" in found["b.dense"]
