@@ -2,6 +2,7 @@
 
 import ast
 import types
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,24 @@ from .wanted import Wanted
 
 
 @dataclass(frozen=True)
+class Written:
+    """A function with casts: its source, the names that it is given besides, and what it was made of."""
+
+    source: str
+    extra: Mapping[str, object]
+    original: types.FunctionType
+
+
+@dataclass(frozen=True)
 class CastClass:
-    """The class to put in place of a Cell's own, None where no cast is needed, and the source of its functions."""
+    """The class to put in place of a Cell's own, None where no cast is needed.
+
+    `methods` are what was written of it, by name; `functions` what these call of the user's, by the new function.
+    """
 
     kind: type[nn.Cell] | None
-    functions: tuple[str, ...]
+    methods: Mapping[str, Written]
+    functions: Mapping[types.FunctionType, Written]
 
 
 def class_with_casts(cell: nn.Cell, wanted: Wanted) -> CastClass:
@@ -36,7 +50,7 @@ class _Writer:
         self._wanted = wanted
         self._methods: dict[str, Body] = {}
         self._functions: dict[types.FunctionType, types.FunctionType | None] = {}
-        self._texts: list[str] = []
+        self._written: dict[types.FunctionType, Written] = {}
         self._open: list[types.FunctionType] = []
 
     def written(self) -> CastClass:
@@ -46,9 +60,11 @@ class _Writer:
                 where(self._cell),
             )
         self._method("construct")
-        changed = {name: (body.tree, body.extra) for name, body in self._methods.items() if body.changed}
-        kind = replaced_methods(type(self._cell), changed) if changed else None
-        return CastClass(kind, tuple(self._texts))
+        changed = {name: body for name, body in self._methods.items() if body.changed}
+        trees = {name: (body.tree, body.extra) for name, body in changed.items()}
+        kind = replaced_methods(type(self._cell), trees) if trees else None
+        methods = {name: _written(body, getattr(type(self._cell), name)) for name, body in changed.items()}
+        return CastClass(kind, methods, self._written)
 
     def _method(self, name: str) -> None:
         if name not in self._methods:
@@ -69,8 +85,9 @@ class _Writer:
         body = self._body(function, is_method=False)
         if not body.changed:
             return None
-        self._texts.append(ast.unparse(body.tree))
-        return replaced_function(function, body.tree, body.extra)
+        made = replaced_function(function, body.tree, body.extra)
+        self._written[made] = _written(body, function)
+        return made
 
     def _body(self, function: types.FunctionType, is_method: bool) -> Body:
         if function in self._open:
@@ -79,3 +96,7 @@ class _Writer:
         body = body_of(function, self._cell, is_method, self._wanted, self._rewrite)
         self._open.pop()
         return body
+
+
+def _written(body: Body, original: types.FunctionType) -> Written:
+    return Written(ast.unparse(body.tree), body.extra, original)
