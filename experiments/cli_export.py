@@ -126,10 +126,11 @@ def _exported(form: str, name: str, policy, study, workload: str | None):
 
     if workload is None and study is None:
         raise InputError(f"--as {form} goes through the layers of a network: name it with --workload")
+    if form == "source" and workload is not None:
+        return rewritten_source(policy, name, resolve_for_pricing(workload), Path.cwd())
     if form == "source":
-        kept = kept_experiment(study.folder) if workload is None else None
-        reference, place = (kept.experiment.workload, kept.search_path) if kept else (workload, Path.cwd())
-        return rewritten_source(policy, name, resolve_for_pricing(reference), place)
+        kept = kept_experiment(study.folder)
+        return rewritten_source(policy, name, resolve_for_pricing(kept.experiment.workload), kept.search_path)
     if workload is not None:
         return FORMS[form](subject_of(policy, name, workload, Path.cwd()))
     return FORMS[form](Subject(policy, name, kept_look(study.folder).survey))

@@ -6,7 +6,6 @@ from pathlib import Path
 from ...evaluators.casting_result import CASTING_JOB, CastingRequest, CastingResult
 from ...evaluators.process import Failure, Limits, run_job
 from ...policies import Policy
-from ...policies.canonical import printable
 from .form import Exported
 
 _LIMITS = Limits(time_s=600, memory_bytes=16 << 30)
@@ -20,7 +19,6 @@ def rewritten_source(policy: Policy, title: str, workload: str, search_path: Pat
             such place is named by class and line.
         HalfwiseError: the process did not get to its end.
     """
-    words = printable(f"The policy {title}, digest {policy.digest}, on {workload}.").replace("\n", " ")
     with tempfile.TemporaryDirectory(prefix="halfwise-") as folder:
         request = CastingRequest(
             workload=workload,
@@ -28,7 +26,7 @@ def rewritten_source(policy: Policy, title: str, workload: str, search_path: Pat
             folder=Path(folder) / "casting",
             target="CPU",
             policy=str(policy),
-            title=words.replace("\\", "/").replace('"', "'"),
+            title=f"The policy {title}, digest {policy.digest}",
         )
         found = run_job(CASTING_JOB, request, CastingResult, _LIMITS)
     if isinstance(found, Failure):

@@ -172,7 +172,7 @@ def _compiled(
     tree: ast.FunctionDef, original: types.FunctionType, file: str, extra: Mapping[str, object]
 ) -> types.CodeType:
     """The function's code, compiled inside one that holds the names of its closure and the extra ones."""
-    bare = ast.FunctionDef(tree.name, _without_defaults(tree.args), tree.body, decorator_list=[])
+    bare = ast.FunctionDef(tree.name, without_defaults(tree.args), tree.body, decorator_list=[])
     ast.copy_location(bare, tree)
     names = dict.fromkeys((*original.__code__.co_freevars, *extra))
     outer = ast.FunctionDef(
@@ -190,7 +190,8 @@ def _inner(code: types.CodeType, name: str) -> types.CodeType:
     return next(each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
 
 
-def _without_defaults(arguments: ast.arguments) -> ast.arguments:
+def without_defaults(arguments: ast.arguments) -> ast.arguments:
+    """The parameters with nothing that is computed where the function is defined: None stands for each default."""
     # Defaults and annotations are values of the original already; a default must stand where one is expected.
     none: Any = ast.Constant(None)
     plain = [

@@ -16,9 +16,9 @@ from .wanted import Wanted
 
 @dataclass(frozen=True)
 class Written:
-    """A function with casts: its source, the names that it is given besides, and what it was made of."""
+    """A function with casts: its tree, the names that it is given besides, and what it was made of."""
 
-    source: str
+    tree: ast.FunctionDef
     extra: Mapping[str, object]
     original: types.FunctionType
 
@@ -99,4 +99,4 @@ class _Writer:
 
 
 def _written(body: Body, original: types.FunctionType) -> Written:
-    return Written(ast.unparse(body.tree), body.extra, original)
+    return Written(body.tree, body.extra, original)

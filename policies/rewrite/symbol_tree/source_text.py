@@ -11,7 +11,7 @@ to float32 before they are unscaled. Tried with MindSpore 2.10.
 """
 
 import importlib
-import types
+import inspect
 
 import mindspore as ms
 from mindspore import ops
@@ -37,26 +37,31 @@ def widest(*values):
     return ms.float32 if found is None else found
 
 
-def bound(original, function, names):
-    """The function with what `original` knows of names and defaults, and these names before them."""
+def made_for(original, maker, names):
+    """A function of a maker's, given these names, and all others that it takes as `original` knows them."""
     cells = (each.cell_contents for each in original.__closure__ or ())
-    held = dict(zip(original.__code__.co_freevars, cells))
-    scope = {{**original.__globals__, **held, **names}}
-    made = types.FunctionType(function.__code__, scope, original.__name__, original.__defaults__)
-    made.__kwdefaults__ = original.__kwdefaults__
+    known = {{**original.__globals__, **dict(zip(original.__code__.co_freevars, cells)), **names}}
+    made = maker(**{{name: known[name] for name in inspect.signature(maker).parameters}})
+    made.__defaults__, made.__kwdefaults__ = original.__defaults__, original.__kwdefaults__
     return made
 
 
-def like(module, name, function, names):
+def like(module, name, maker, names):
     """The same for a function of another module."""
     original = importlib.import_module(module)
     for part in name.split("."):
         original = getattr(original, part)
-    return bound(original, function, names)
+    return made_for(original, maker, names)
 '''
 
-LAYERS = """
+CLASSES = """
 
+# By class: what takes the place of its methods, and the names that this file gives them.
+CLASSES = {{
+{classes}}}
+"""
+
+LAYERS = """
 # By layer: the class above whose methods take the place of its own.
 LAYERS = {{
 {layers}}}
@@ -72,10 +77,9 @@ def set_constructs(network):
     cells = dict(_cells(network, ""))
     if LAYERS.keys() - cells.keys():
         raise ValueError(f"the network has not all layers of this file: {sorted(LAYERS.keys() - cells.keys())}")
-    for path, written in LAYERS.items():
+    for path, name in LAYERS.items():
         kind = type(cells[path])
-        functions = {name: each for name, each in vars(written).items() if isinstance(each, types.FunctionType)}
-        made = {name: bound(getattr(kind, name), each, written.NAMES) for name, each in functions.items()}
+        made = {method: made_for(getattr(kind, method), *given) for method, given in CLASSES[name].items()}
         cells[path].__class__ = type(kind)(kind.__name__, (kind,), made)
     return network
 
