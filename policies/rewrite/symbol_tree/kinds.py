@@ -40,7 +40,7 @@ class Kinds:
         if isinstance(value, ast.Name):
             return self._of_name(value, seen)
         if isinstance(value, ast.Attribute):
-            return "plain" if value.attr in _PLAIN_ATTRIBUTES else self._of_objects(value)
+            return self._of_attribute(value)
         if isinstance(value, ast.Subscript | ast.Starred):
             return "plain" if self._of(value.value, seen) == "plain" else "any"
         if isinstance(value, ast.Call):
@@ -52,6 +52,11 @@ class Kinds:
         if isinstance(value, ast.IfExp):
             return _joined([self._of(value.body, seen), self._of(value.orelse, seen)])
         return "any"
+
+    def _of_attribute(self, value: ast.Attribute) -> Kind:
+        owners = self._objects.of(value.value)
+        of_tensor = owners is None or all(isinstance(each, ms.Tensor) for each in owners)
+        return "plain" if of_tensor and value.attr in _PLAIN_ATTRIBUTES else self._of_objects(value)
 
     def _of_name(self, name: ast.Name, seen: frozenset[str]) -> Kind | None:
         if name.id in seen:

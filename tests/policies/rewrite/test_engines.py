@@ -127,6 +127,32 @@ def test_many_generated_networks(number):
 
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_both_engines_train_the_same(mode):
+    """Losses and weights agree bit for bit: in float32 with the untouched network's, in float16 with regions'."""
+    runs = [([], "regions"), (["O0"], "symbol-tree"), (["O3"], "regions"), (["O3"], "symbol-tree")]
+    plain, float32, regions, trees = (
+        in_fresh_process(
+            "rewrite_jobs:train", network="normalised", policies=policies, mode=mode, steps=5, engine=engine
+        )
+        for policies, engine in runs
+    )
+    assert float32 == plain
+    assert trees == regions
+    assert trees["losses"] != plain["losses"]
+
+
+def test_a_loss_scale_changes_no_update_in_float32():
+    """Under casts written for float32, scaled by 1 and by 1024 the updates are equal."""
+    once, scaled = (
+        in_fresh_process(
+            "rewrite_jobs:train", network="sandwich", policies=["O0"], steps=5, engine="symbol-tree", scale=scale
+        )
+        for scale in (1, 1024)
+    )
+    assert scaled == once
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
 def test_the_last_policy_and_engine_alone_decide(mode):
     """After policies through both engines the last one computes as it does alone, and nothing is left of any."""
     last = [MIDDLE, "symbol-tree"]
