@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
@@ -16,6 +16,7 @@ ENTRY_JOB = "benchmarks.job_entry:enter"
 FIRST_STEP_JOB = "benchmarks.job_entry:first_step"
 TRIAL_STEPS_JOB = "benchmarks.job_steps:trial_steps"
 PLAIN_STEPS_JOB = "benchmarks.job_steps:plain_steps"
+REWRITE_JOB = "benchmarks.job_rewrite:rewrite"
 
 _LIMITS = Limits(time_s=300, memory_bytes=8 << 30)
 
@@ -31,6 +32,13 @@ class StepsRequest(Request):
     def reference(self) -> str:
         """The workload as `module:function`."""
         return resolve_reference(self.workload)
+
+
+class RewriteRequest(Request):
+    """Put a policy onto a network of so many layers by one engine."""
+
+    engine: Literal["regions", "symbol-tree"]
+    layers: PositiveInt
 
 
 class Answer(BaseModel):
@@ -59,6 +67,13 @@ class Steps(Answer):
     losses: tuple[float, ...]
     wall_s: tuple[float, ...]
     process_cpu_s: tuple[float, ...]
+
+
+class Rewritten(Answer):
+    """Seconds of the clock that applying the policy took, and compiling the step after it."""
+
+    apply_wall_s: float
+    compile_wall_s: float
 
 
 def least_step_cpu_s(runs: Sequence[Steps]) -> float:

@@ -9,16 +9,17 @@ from .cli_options import Share, home_option
 from .completing import complete_policy, complete_workload
 from .echo import echo
 
-_FORMS = ("yaml", "python", "amp-lists", "mixlist", "csv")
+_FORMS = ("yaml", "python", "source", "amp-lists", "mixlist", "csv")
 
 
-@click.command(short_help="Write one policy to a file: halfwise's own, Python, amp lists, CANN's, or a table.")
+@click.command(short_help="Write one policy to a file: halfwise's own, Python, code with casts, lists, a table.")
 @click.argument("subject", metavar="STUDY|POLICY", shell_complete=complete_policy)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write; by default policy.yaml, precisions.py, amp_lists.py, mixlist.json or precisions.csv.",
+    help="The file to write; by default policy.yaml, precisions.py, constructs.py, amp_lists.py, mixlist.json or "
+    "precisions.csv.",
 )
 @click.option("--as", "form", type=click.Choice(_FORMS), default="yaml", show_default=True, help="What to write.")
 @click.option(
@@ -106,18 +107,30 @@ def _save(policy, place: Path) -> None:
 def _in_form(form: str, name: str, policy, study, workload: str | None, output: Path | None) -> Path:
     """Write another form than halfwise's own, and say what it cannot express; the file that was written."""
     from ..policies.whole_file import write_text
-    from .exports import FILES, FORMS, Subject, subject_of
-    from .looked_at import kept_look
+    from .exports import FILES
 
-    if workload is not None:
-        subject = subject_of(policy, name, workload, Path.cwd())
-    elif study is not None:
-        subject = Subject(policy, name, kept_look(study.folder).survey)
-    else:
-        raise InputError(f"--as {form} goes through the layers of a network: name it with --workload")
-    exported = FORMS[form](subject)
+    exported = _exported(form, name, policy, study, workload)
     place = output or Path(FILES[form])
     write_text(place, exported.text)
     for line in exported.lost:
         echo(f"not expressed: {line}", err=True)
     return place
+
+
+def _exported(form: str, name: str, policy, study, workload: str | None):
+    """The policy in this form, for the network that is named, or else for the study's."""
+    from .exports import FORMS, Subject, rewritten_source, subject_of
+    from .kept_experiment import kept_experiment
+    from .looked_at import kept_look
+    from .workloads import resolve_for_pricing
+
+    if workload is None and study is None:
+        raise InputError(f"--as {form} goes through the layers of a network: name it with --workload")
+    if form == "source" and workload is not None:
+        return rewritten_source(policy, name, resolve_for_pricing(workload), Path.cwd())
+    if form == "source":
+        kept = kept_experiment(study.folder)
+        return rewritten_source(policy, name, resolve_for_pricing(kept.experiment.workload), kept.search_path)
+    if workload is not None:
+        return FORMS[form](subject_of(policy, name, workload, Path.cwd()))
+    return FORMS[form](Subject(policy, name, kept_look(study.folder).survey))

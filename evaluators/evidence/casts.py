@@ -7,8 +7,8 @@ from .asked_graph import AskedOp
 
 CastMaker = Literal["policy", "framework"]
 
-# The adapter's construct that casts a Cell's inputs at its border.
-_BORDER = "_construct_on_cast_inputs"
+# The adapter's construct that casts a Cell's inputs at its border, and casts that the symbol-tree engine wrote.
+_OF_POLICY = ("_construct_on_cast_inputs", " = cast_floats")
 _WRITTEN_CASTS = (
     "def cast(",
     "def astype(",
@@ -42,7 +42,7 @@ def _maker(cast: AskedOp, ops: dict[int, AskedOp]) -> CastMaker:
     if None in precisions:
         return "framework"
     stacks = [stack for stack in (cast.node.stack, *cast.node.candidates) if stack]
-    if any(_BORDER in position.code for stack in stacks for position in stack):
+    if any(written in position.code for stack in stacks for position in stack for written in _OF_POLICY):
         return "policy"
     if any(written in position.code for stack in stacks for position in stack for written in _WRITTEN_CASTS):
         return "framework"

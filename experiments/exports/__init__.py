@@ -5,6 +5,7 @@ from .form import Exported
 from .layer_csv import layer_csv
 from .mixlist import mixlist
 from .python_snippet import python_snippet
+from .rewritten_source import rewritten_source
 from .subject import Subject, subject_of
 
 FORMS = {
@@ -13,14 +14,15 @@ FORMS = {
     "mixlist": mixlist,
     "csv": layer_csv,
 }
-"""Each form by its name, as `halfwise export --as` takes it."""
+"""Each form by its name, as `halfwise export --as` takes it; `source` is no matter of layers but of code."""
 
 FILES = {
     "python": "precisions.py",
     "amp-lists": "amp_lists.py",
     "mixlist": "mixlist.json",
     "csv": "precisions.csv",
+    "source": "constructs.py",
 }
 """The file that each is written to where no other is named."""
 
-__all__ = ["FILES", "FORMS", "Exported", "Subject", "subject_of"]
+__all__ = ["FILES", "FORMS", "Exported", "Subject", "rewritten_source", "subject_of"]

@@ -1,4 +1,4 @@
-"""Applies a policy to a network by autocast regions, one for each Cell."""
+"""Applies a policy to a network, by one of two engines, and takes it off again."""
 
 from dataclasses import dataclass
 
@@ -6,50 +6,50 @@ from mindspore import nn
 
 from ..errors import InputError
 from ..policy import Policy
-from ..regions import region_of
 from ..resolve import Assignment, resolve
 from . import adapter
-from .function_keys import rejoin, separate
+from .engine import ENGINES, EngineName
 from .network_outline import named_cells, read_outline
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The network with the policy's regions on it, and what was asked of each Cell by which rule."""
+    """The network with the policy on it, and what was asked of each Cell by which rule."""
 
     network: nn.Cell
     assignments: tuple[Assignment, ...]
 
 
-def apply(policy: Policy, network: nn.Cell) -> Rewritten:
-    """Set the policy's regions on `network`, in place of whatever a policy had set on it before.
+def apply(policy: Policy, network: nn.Cell, engine: EngineName = "regions") -> Rewritten:
+    """Put the policy onto `network`, in place of whatever a policy had set on it before.
 
     Parameters stay the same objects, so an optimizer that holds them keeps working. Everything is checked
     before the first Cell is touched. A training step that was already compiled around the network keeps
     its old graph: build the step after the policy is applied. No input is needed and no graph is compiled.
 
+    The engine "regions" takes every network. "symbol-tree" writes casts into the constructs, where they can be
+    read, and refuses a network of which it cannot tell everything that is computed.
+
     Raises:
-        InputError: a rule matches nothing, rules clash, or a Cell already carries `to_float` or an amp level.
+        InputError: there is no such engine, a rule matches nothing, rules clash, a Cell already carries `to_float`
+            or an amp level, or the engine cannot put the policy onto this network.
     """
-    adapter.verify()
+    if engine not in ENGINES:
+        raise InputError(f"there is no engine {engine!r}: give one of {', '.join(ENGINES)}")
     _refuse_foreign_precision(network)
     assignments = resolve(policy, read_outline(network))
-    regions = [region_of(assignment, policy) for assignment in assignments]
+    put = ENGINES[engine].prepared(network, assignments, policy)
     remove(network)
-    cells = dict(named_cells(network))
-    for assignment, region in zip(assignments, regions, strict=True):
-        adapter.set_region(cells[assignment.path], region)
-    if len(set(regions)) > 1:
-        separate(network)
+    put()
     return Rewritten(network, assignments)
 
 
 def remove(network: nn.Cell) -> nn.Cell:
-    """Take halfwise's regions off the network and give the original back."""
+    """Take off what `apply` did, by whichever engine, and give the original back."""
+    for engine in ENGINES.values():
+        engine.take_off(network)
     for _, cell in named_cells(network):
-        adapter.clear_region(cell)
         adapter.forget_compiled(cell)
-    rejoin(network)
     return network
 
 

@@ -44,4 +44,5 @@ def _type_names(cell: nn.Cell) -> tuple[str, ...]:
             break
         own = kind.__module__.startswith("mindspore.nn")
         names.append(f"nn.{kind.__name__}" if own else kind.__name__)
-    return tuple(names)
+    # A rewritten class is a subclass of the original under the same name.
+    return tuple(dict.fromkeys(names))

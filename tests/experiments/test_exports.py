@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from program import SUPPORT, run_halfwise
 
 from halfwise.evaluators.survey_result import Survey, SurveyedCell
-from halfwise.experiments.exports import FORMS, Subject, subject_of
+from halfwise.experiments.exports import FORMS, Subject, rewritten_source, subject_of
+from halfwise.experiments.workloads import resolve_for_pricing
 from halfwise.policies import InputError, Policy, parse_policy
 
 halfwise = partial(run_halfwise, timeout_s=120)
@@ -25,6 +26,7 @@ FUNCTIONS = (
     "{default: float16, layers: {first: float32, 'second::Softmax': float32},"
     " ops: {black_list: [Exp]}, loss_scaling: {kind: static, scale: 512}}",
 )
+HELPING = ("engine_workloads:make_helping", "{default: float16, layers: {'::Tanh': float32, first: float32}}")
 NORMS = ("tabular-mlp", "{default: float16, layers: {nn.BatchNorm1d: float32, 'features::Mul': float32}}")
 BUILT_IN = [
     ("digits-resnet", "auto"),
@@ -53,6 +55,42 @@ def test_the_python_file_gives_the_policys_own_op_table(workload, policy, tmp_pa
     assert sorted(map(str, theirs)) == sorted(map(str, ours))
     assert any("float16" in str(op) for op in ours)
     assert "halfwise." not in file.read_text(encoding="utf-8").replace("`halfwise export`", "")
+
+
+@pytest.mark.parametrize(
+    ("workload", "policy"),
+    [TINY, HELPING, NORMS, *(pytest.param(*each, marks=pytest.mark.full) for each in BUILT_IN)],
+)
+def test_the_source_file_gives_the_policys_own_op_table(workload, policy, tmp_path):
+    """The exported constructs compile to the policy's step: each op with its types, and as many casts at most."""
+    file = tmp_path / "constructs.py"
+    exported = rewritten_source(parse_policy(policy), "made", resolve_for_pricing(workload), SUPPORT)
+    file.write_text(exported.text, encoding="utf-8")
+    theirs, ours = (
+        in_fresh_process(
+            "export_jobs:asked_ops", workload=workload, policy=policy, file=each, setter="set_constructs"
+        )
+        for each in (str(file), None)
+    )
+    assert _without_layers(theirs) == _without_layers(ours)
+    assert len(theirs) <= len(ours)
+    assert " = cast_floats(float16, " in exported.text
+    assert "halfwise." not in exported.text.replace("`halfwise export`", "")
+    assert len(exported.lost) == 1
+
+
+def _without_layers(ops):
+    """Direction, op, shape and types of each op but casts: which layer a cast is for is not always certain."""
+    return sorted(str([row[0], *row[2:]]) for row in ops if row[2] != "Cast")
+
+
+def test_code_that_takes_no_casts_is_not_exported(tmp_path):
+    """Exit code 2 with class, line and reason, and no file."""
+    asked = ("export", "{default: float16}", "--workload", "engine_workloads:make_gathering", "--as", "source")
+    result = halfwise(*asked, "-o", str(tmp_path / "file"))
+    assert (result.returncode, (tmp_path / "file").exists()) == (2, False)
+    assert "Gathering, engine_workloads.py:" in result.stderr
+    assert "which may be a tensor" in result.stderr
 
 
 def test_the_python_file_scales_as_the_policy_and_refuses_other_networks(tmp_path):

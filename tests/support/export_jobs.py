@@ -19,8 +19,11 @@ from halfwise.policies import parse_policy
 from halfwise.policies.rewrite import apply, make_scaler, read_outline
 
 
-def asked_ops(workload: str, policy: str, file: str | None) -> list[Any]:
-    """Every op of the asked stage of a workload's training step, under an exported file or the policy itself."""
+def asked_ops(workload: str, policy: str, file: str | None, setter: str = "set_precisions") -> list[Any]:
+    """Every op of the asked stage of a workload's training step, under an exported file or the policy itself.
+
+    `setter` is the function of the file that puts it onto a network.
+    """
     use_device("CPU", "graph")
     with tempfile.TemporaryDirectory() as folder:
         loaded = load_workload(resolve_reference(workload), Path(__file__).parent)
@@ -30,7 +33,7 @@ def asked_ops(workload: str, policy: str, file: str | None) -> list[Any]:
         if file is None:
             apply(parse_policy(policy), network)
         else:
-            module_of(file).set_precisions(network)
+            getattr(module_of(file), setter)(network)
         mark_layers(network, Path(folder) / "graphs")
         table = _compiled(loaded, network, "O0", Path(folder) / "graphs", outline)
         return [_op(row) for row in table.to_dict("records")]

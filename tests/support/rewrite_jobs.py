@@ -12,8 +12,9 @@ from networks import NETWORKS, WIDTH
 
 from halfwise.evaluators.device import use_device
 from halfwise.evaluators.step import TrainStep
-from halfwise.policies import Mode, parse_policy
+from halfwise.policies import Mode, StaticLossScaling, parse_policy
 from halfwise.policies.rewrite import apply, function_keys, make_scaler, remove
+from halfwise.policies.rewrite.engine import EngineName
 
 STEPS = 20
 
@@ -29,7 +30,14 @@ def _data(steps: int) -> list[tuple[ms.Tensor, ms.Tensor]]:
     ]
 
 
-def train(network: str, policies: list[str], mode: Mode = "graph", steps: int = STEPS) -> dict[str, Any]:
+def train(
+    network: str,
+    policies: list[str],
+    mode: Mode = "graph",
+    steps: int = STEPS,
+    engine: EngineName = "regions",
+    scale: int = 1024,
+) -> dict[str, Any]:
     """Losses and a digest of all Parameters after training under the last of the policies applied in turn.
 
     Without a policy the network is trained as it is. `gradients` are the precisions at the update.
@@ -38,8 +46,8 @@ def train(network: str, policies: list[str], mode: Mode = "graph", steps: int = 
     ms.set_seed(1)
     cell = NETWORKS[network]()
     for policy in policies:
-        apply(parse_policy(policy), cell)
-    scaling = parse_policy("{default: float32, loss_scaling: {kind: static, scale: 1024}}").loss_scaling
+        apply(parse_policy(policy), cell, engine)
+    scaling = StaticLossScaling(scale=scale)
     optimizer = nn.Momentum(cell.trainable_params(), 0.05, 0.9)
     step = TrainStep(cell, nn.MSELoss(), optimizer, make_scaler(scaling), 1)
     step.set_train()

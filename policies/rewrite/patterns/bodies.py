@@ -7,6 +7,7 @@ from mindspore import nn
 
 from ...errors import InputError
 from ..network_outline import named_cells
+from ..own_class import has_other_class
 from .code import CannotRead, source_of
 from .construct import Construct
 from .flow import Flow, Step
@@ -67,7 +68,7 @@ class Bodies:
         self._paths = {id(cell): path for path, cell in reversed(named_cells(network))}
         self._read: dict[int, Construct | Sequence | CannotRead | None] = {}
         for path, cell in named_cells(network):
-            if "construct" in cell.__dict__:
+            if "construct" in cell.__dict__ or has_other_class(cell):
                 raise InputError(
                     f"layer {path or 'the network itself'} has a construct of its own, as under a policy: "
                     "rewrite the network first, then apply the policy"

@@ -13,6 +13,7 @@ import tempfile
 import textwrap
 import types
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,13 @@ class CannotRead(Exception):
 
 def where(cell: nn.Cell, line: int | None = None) -> str:
     """The Cell's class, and its construct's file and line: "Block, nets.py:12"."""
-    name = type(cell).__name__
-    code = getattr(type(cell).construct, "__code__", None)
-    if code is None:
-        return name
-    return f"{name}, {Path(code.co_filename).name}:{line or code.co_firstlineno}"
+    return where_in(type(cell).__name__, type(cell).construct, line)
+
+
+def where_in(name: str, function: object, line: int | None = None) -> str:
+    """The same for any function, under the name of its class or its own."""
+    code = getattr(function, "__code__", None)
+    return name if code is None else f"{name}, {Path(code.co_filename).name}:{line or code.co_firstlineno}"
 
 
 def read_construct(cell: nn.Cell) -> ast.FunctionDef:
@@ -92,27 +95,57 @@ def _codes(text: str, name: str) -> tuple[types.CodeType, ...]:
 
 
 def replaced_construct(cell: nn.Cell, tree: ast.FunctionDef) -> type[nn.Cell]:
-    """A subclass of the Cell's class, under the same name, whose construct is the tree.
+    """A subclass of the Cell's class, under the same name, whose construct is the tree."""
+    return replaced_methods(type(cell), {"construct": (tree, {})})
 
-    It shares globals and closure with the original. Its source file goes when the class does, or the process ends.
+
+def replaced_methods(
+    kind: type[nn.Cell], methods: Mapping[str, tuple[ast.FunctionDef, Mapping[str, object]]]
+) -> type[nn.Cell]:
+    """A subclass of `kind`, under the same name, whose methods of these names are the trees.
+
+    They share globals and closures with the originals; beside each tree stand names that it is given before all
+    others. The source file goes when the class does, or the process ends.
     """
-    kind, original = type(cell), type(cell).construct
-    text = f"class {kind.__name__}:\n\n" + textwrap.indent(ast.unparse(tree), "    ") + "\n"
-    folder = tempfile.TemporaryDirectory(prefix="halfwise-")
-    file = Path(folder.name) / f"{kind.__name__}.py"
-    file.write_text(text, encoding="utf-8")
-    written = next(each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef))
-    construct = _like(original, _compiled(written, original, str(file)))
-    names = {"construct": construct, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    body = "\n\n".join(textwrap.indent(ast.unparse(tree), "    ") for tree, _ in methods.values())
+    text = f"class {kind.__name__}:\n\n{body}\n"
+    folder, file = _saved(kind.__name__, text)
+    written = {each.name: each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)}
+    made_methods = {
+        name: _like(original, _compiled(written[name], original, file, extra), extra)
+        for name, (_, extra) in methods.items()
+        if (original := getattr(kind, name))
+    }
+    names = {**made_methods, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
     metaclass: Any = type(kind)
     made = metaclass(kind.__name__, (kind,), {**names, "__doc__": kind.__doc__})
     weakref.finalize(made, folder.cleanup)
     return made
 
 
-def _like(original: types.FunctionType, code: types.CodeType) -> types.FunctionType:
+def replaced_function(
+    original: types.FunctionType, tree: ast.FunctionDef, extra: Mapping[str, object]
+) -> types.FunctionType:
+    """A function like the original whose body is the tree's; as `replaced_methods`."""
+    text = ast.unparse(tree) + "\n"
+    folder, file = _saved(original.__name__, text)
+    (written,) = (each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef))
+    made = _like(original, _compiled(written, original, file, extra), extra)
+    weakref.finalize(made, folder.cleanup)
+    return made
+
+
+def _saved(name: str, text: str) -> tuple[tempfile.TemporaryDirectory[str], str]:
+    folder = tempfile.TemporaryDirectory(prefix="halfwise-")
+    file = Path(folder.name) / f"{name}.py"
+    file.write_text(text, encoding="utf-8")
+    return folder, str(file)
+
+
+def _like(original: types.FunctionType, code: types.CodeType, extra: Mapping[str, object]) -> types.FunctionType:
     """A function of this code with everything else of the original's."""
     cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+    cells |= {name: types.CellType(value) for name, value in extra.items()}
     closure = tuple(cells[name] for name in code.co_freevars)
     made = types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, closure)
     made.__kwdefaults__ = original.__kwdefaults__
@@ -135,13 +168,16 @@ def reaches_any_layer(tree: ast.AST) -> str | None:
     return None
 
 
-def _compiled(tree: ast.FunctionDef, original: types.FunctionType, file: str) -> types.CodeType:
-    """The function's code, compiled inside one that holds the names of the original's closure."""
-    bare = ast.FunctionDef(tree.name, _without_defaults(tree.args), tree.body, decorator_list=[])
+def _compiled(
+    tree: ast.FunctionDef, original: types.FunctionType, file: str, extra: Mapping[str, object]
+) -> types.CodeType:
+    """The function's code, compiled inside one that holds the names of its closure and the extra ones."""
+    bare = ast.FunctionDef(tree.name, without_defaults(tree.args), tree.body, decorator_list=[])
     ast.copy_location(bare, tree)
+    names = dict.fromkeys((*original.__code__.co_freevars, *extra))
     outer = ast.FunctionDef(
         name="closure",
-        args=ast.arguments([], [ast.arg(name) for name in original.__code__.co_freevars], None, [], [], None, []),
+        args=ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []),
         body=[bare],
         decorator_list=[],
     )
@@ -154,7 +190,8 @@ def _inner(code: types.CodeType, name: str) -> types.CodeType:
     return next(each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
 
 
-def _without_defaults(arguments: ast.arguments) -> ast.arguments:
+def without_defaults(arguments: ast.arguments) -> ast.arguments:
+    """The parameters with nothing that is computed where the function is defined: None stands for each default."""
     # Defaults and annotations are values of the original already; a default must stand where one is expected.
     none: Any = ast.Constant(None)
     plain = [

@@ -1,34 +1,24 @@
 """The construct of a user's Cell, read, matched and edited as a tree of MindSpore's rewriter.
 
 MindSpore's `SymbolTree` flattens the construct to one call a statement, says what it could not parse, and takes
-the edits. It is shown one construct at a time, on a stand-in that holds placeholders for the layers: so it follows
-no call into other Cells or functions, makes no class, writes no file and changes no Cell of the user's. Its data
-flow is not used: it knows of no reader inside a branch or a method call (`y.sum()`), and its PatternEngine would
-fold a layer whose output they read.
+the edits. Its data flow is not used: it knows of no reader inside a branch or a method call (`y.sum()`), and its
+PatternEngine would fold a layer whose output they read.
 """
 
 import ast
-import builtins
-import copy
 import operator
-import threading
-import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 from mindspore import nn
-from mindspore.rewrite import Node, NodeType, ScopedValue, SymbolTree
-from mindspore.rewrite.ast_helpers import AstFlattener
-from mindspore.rewrite.parsers import ParserRegister
-from mindspore.rewrite.symbol_tree import SymbolTreeBuilder
+from mindspore.rewrite import Node, NodeType, ScopedValue
 
-from .code import CannotRead, reaches_any_layer, read_construct, replaced_construct, where
-from .flatten import flattened, restored
+from .code import CannotRead, read_construct, replaced_construct, where
 from .flow import Call, Flow, Statement, Step, flow_of
 from .match import Found
-from .shell import HalfwiseShell
+from .parsing import looked_up, parse
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -40,8 +30,6 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.USub: operator.neg,
 }
 _CALLS = (NodeType.CallCell, NodeType.CallPrimitive, NodeType.CallFunction, NodeType.MathOps)
-_NESTED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Match)
-_PARSER = threading.Lock()
 
 
 class Construct:
@@ -55,17 +43,11 @@ class Construct:
         self.cell = cell
         self._new: dict[str, nn.Cell] = {}
         self._gone: set[str] = set()
+        if cell.has_bprop:
+            raise CannotRead("it defines its own bprop, which a rewritten construct would not fit", where(cell))
         construct = read_construct(cell)
-        _refuse(construct, cell)
-        flat = flattened(construct)
-        with _PARSER:
-            self._tree = _parsed(copy.deepcopy(flat), cell)
+        self._tree = parse(construct, cell, type(cell).__name__, type(cell).construct)
         self._function: ast.FunctionDef = self._tree.get_handler().get_ast_root()
-        if not restored(self._function, flat):
-            raise CannotRead(
-                "MindSpore's rewriter makes something else of its construct: write it in simpler statements",
-                where(cell),
-            )
         self._known = _names(construct) | set(self.parameters)
 
     def layers(self) -> dict[str, nn.Cell]:
@@ -219,7 +201,7 @@ class Construct:
             return None, None
         if parts[0] == self._function.args.args[0].arg:
             return self._member(parts[1]) if len(parts) == 2 else (None, None)
-        return None, _looked_up(parts, self._known_locals, type(self.cell).construct)
+        return None, looked_up(parts, self._known_locals, type(self.cell).construct)
 
     @cached_property
     def _known_locals(self) -> frozenset[str]:
@@ -231,76 +213,6 @@ class Construct:
         if name in self.cell._cells:
             return name, self.cell._cells[name]
         return None, self.cell._primitives.get(name)
-
-
-def _parsed(original: ast.FunctionDef, cell: nn.Cell) -> SymbolTree:
-    shell = HalfwiseShell(auto_prefix=False)
-    for name in cell._cells:
-        # The base class takes any inputs, and is no user's class that would be parsed in its turn.
-        shell._cells[name] = nn.Cell()
-    shell._primitives.update(cell._primitives)
-    kind = HalfwiseShell.__name__
-    module = ast.Module([ast.ClassDef(kind, bases=[], keywords=[], body=[original], decorator_list=[])], [])
-    builder = SymbolTreeBuilder(shell)
-    # The builder has read the stand-in's own source.
-    builder._ast_root = ast.fix_missing_locations(module)
-    conditions, parser = set(AstFlattener.ast_if_test_cache), ParserRegister.instance().get_parser(ast.Assign)
-    depth = len(parser._variables_cache)
-    try:
-        return SymbolTree(builder.build())
-    except Exception as error:
-        while len(parser._variables_cache) > depth:
-            parser.restore_env()
-        raise CannotRead(
-            f"MindSpore's rewriter cannot parse its construct ({type(error).__name__}: {error}): write it with "
-            "plain calls and assignments",
-            where(cell),
-        ) from error
-    finally:
-        for added in set(AstFlattener.ast_if_test_cache) - conditions:
-            del AstFlattener.ast_if_test_cache[added]
-
-
-def _refuse(tree: ast.FunctionDef, cell: nn.Cell) -> None:
-    """Refuse what the rewriter parses and then gives back as something else."""
-    if cell.has_bprop:
-        raise CannotRead("it defines its own bprop, which a rewritten construct would not fit", where(cell))
-    for each in ast.walk(tree):
-        line = getattr(each, "lineno", None)
-        name = getattr(each, "attr", getattr(each, "id", ""))
-        if name.startswith("__") and not name.endswith("__"):
-            raise CannotRead(f"its construct uses the private name {name}: rename it", where(cell, line))
-        if isinstance(each, _NESTED) and each is not tree:
-            raise CannotRead("its construct defines or imports names of its own: move that out", where(cell, line))
-        if isinstance(each, ast.Name) and each.id == "super":
-            raise CannotRead("its construct calls super(): write out what that computes", where(cell, line))
-        if isinstance(each, ast.BoolOp) and isinstance(each.op, ast.Or) and _has_call(each.values[1:]):
-            raise CannotRead(
-                "MindSpore's rewriter computes both sides of its `or`: write it as an `if`", where(cell, line)
-            )
-        if isinstance(each, ast.Compare) and _has_call(each.comparators[1:]):
-            raise CannotRead(
-                "MindSpore's rewriter computes all of its chained comparison: write it with `and`",
-                where(cell, line),
-            )
-    reaching = reaches_any_layer(tree)
-    if reaching is not None:
-        raise CannotRead(f"its construct may reach any layer by {reaching}: call layers by name", where(cell))
-
-
-def _looked_up(parts: list[str], local: frozenset[str], function: types.FunctionType) -> object:
-    if parts[0] in local:
-        return None
-    closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    if parts[0] in closure:
-        found: Any = closure[parts[0]].cell_contents
-    else:
-        found = function.__globals__.get(parts[0], getattr(builtins, parts[0], None))
-    for part in parts[1:]:
-        if not isinstance(found, types.ModuleType):
-            return None
-        found = getattr(found, part, None)
-    return found
 
 
 def _names(tree: ast.AST, contexts: tuple[type, ...] = (ast.Load, ast.Store, ast.Del)) -> frozenset[str]:
@@ -315,10 +227,6 @@ def _plain(tree: ast.AST) -> bool:
 
 def _opens_scope(tree: ast.AST) -> bool:
     return isinstance(tree, ast.comprehension | ast.Lambda | ast.NamedExpr)
-
-
-def _has_call(values: list[ast.expr]) -> bool:
-    return any(isinstance(each, ast.Call) for value in values for each in ast.walk(value))
 
 
 def _name(value: ast.expr) -> str | None:

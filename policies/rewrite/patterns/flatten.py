@@ -48,7 +48,8 @@ def restored(function: ast.FunctionDef, original: ast.FunctionDef) -> bool:
     return [ast.dump(each) for each in made.body] == [ast.dump(each) for each in original.body]
 
 
-def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+def blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements inside a statement or function."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(tree, field, None)
         if isinstance(block, list):
@@ -63,7 +64,7 @@ class _Flattener(ast.NodeTransformer):
         self.before: list[ast.stmt] = []
 
     def block(self, tree: ast.AST) -> None:
-        for statements in _blocks(tree):
+        for statements in blocks(tree):
             statements[:] = [each for statement in statements for each in self.statement(statement)]
 
     def statement(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -74,13 +75,14 @@ class _Flattener(ast.NodeTransformer):
         if isinstance(statement, ast.Assign):
             after = self.assignments(statement)
         else:
-            field = {ast.Return: "value", ast.AugAssign: "value", ast.If: "test", ast.For: "iter"}.get(
-                type(statement)
-            )
+            field = {ast.Return: "value", ast.If: "test", ast.For: "iter"}.get(type(statement))
             if field is not None and getattr(statement, field) is not None:
                 setattr(statement, field, self.visit(getattr(statement, field)))
             elif isinstance(statement, ast.Expr):
                 statement.value = self.inside(statement.value)
+            elif isinstance(statement, ast.AugAssign):
+                # The rewriter leaves this statement as it is, with whatever it computes inside.
+                statement.value = self.simple(self.visit(statement.value))
             after = [statement]
         found = [*self.before, *after]
         self.block(statement)
@@ -112,8 +114,15 @@ class _Flattener(ast.NodeTransformer):
         if isinstance(node, ast.Dict):
             # The rewriter takes names in a container in a dict for text.
             nested = (ast.Tuple, ast.List, ast.Dict)
-            node.values = [self.named(each, "value") if isinstance(each, nested) else each for each in node.values]
+            node.values = [
+                self.named(each, "value") if isinstance(each, nested) else self.simple(each)
+                for each in node.values
+            ]
         return node
+
+    def simple(self, value: Any) -> Any:
+        """The value, under a name of its own if it is computed by an operator."""
+        return self.named(value, "value") if isinstance(value, ast.BinOp | ast.UnaryOp) else value
 
     def named(self, value: Any, base: str) -> ast.Name:
         names = itertools.chain([f"{base}_out"], (f"{base}_out_{number}" for number in itertools.count(2)))
@@ -130,7 +139,7 @@ class _Restorer(ast.NodeTransformer):
         self.moved: dict[str, ast.expr] = {}
 
     def block(self, tree: ast.AST) -> None:
-        for statements in _blocks(tree):
+        for statements in blocks(tree):
             statements[:] = [each for each in map(self.statement, statements) if each is not None]
 
     def statement(self, statement: ast.stmt) -> ast.stmt | None:
