@@ -310,12 +310,24 @@ class InPlace(nn.Cell):
         return x
 
 
-def in_place(policy: str) -> list[Any]:
-    """What both engines ask of the ops of `x += y`, or why it is refused."""
+class Joins(nn.Cell):
+    """Joins two tuples of tensors, of which it cannot be told before that they are tuples."""
+
+    def construct(self, x, y):
+        """Two tensors to one in another shape."""
+        parts = ops.split(x, 1) + ops.split(y, 1)
+        return ops.reshape(parts[0], (-1,))
+
+
+STATEMENTS = {"in place": InPlace, "joins": Joins}
+
+
+def statements(name: str, policy: str) -> list[Any]:
+    """What both engines ask of the ops of one of these Cells, or why it is refused."""
     use_device("CPU", "graph")
     os.environ["MS_DEV_PRECOMPILE_ONLY"] = "1"
     rows = [ms.Tensor(np.ones((2, 2), np.float32))] * 2
-    return [_forward(InPlace(), parse_policy(policy), engine, rows) for engine in ENGINES]
+    return [_forward(STATEMENTS[name](), parse_policy(policy), engine, rows) for engine in ENGINES]
 
 
 def unknown_engine() -> str:

@@ -99,10 +99,25 @@ def test_what_cannot_be_rewritten_is_named_and_left_whole():
 
 def test_in_place_additions_are_refused_where_the_modes_differ():
     """Under a policy for PyNative mode `x += y` is refused; under one for graph mode both engines ask the same."""
-    said = in_fresh_process("engine_jobs:in_place", policy="{default: float16, mode: pynative}")
+    said = in_fresh_process("engine_jobs:statements", name="in place", policy="{default: float16, mode: pynative}")
     assert "write `x = x + y`" in said[1]
-    regions, trees = in_fresh_process("engine_jobs:in_place", policy="{default: float16, mode: graph}")
+    regions, trees = in_fresh_process("engine_jobs:statements", name="in place", policy="{default: float16}")
     assert trees == regions
+
+
+def test_tuples_are_joined_and_not_cast():
+    """A `+` that joins two tuples in a low layer leaves the tensors in them in float32, as regions do."""
+    regions, trees = in_fresh_process("engine_jobs:statements", name="joins", policy="{default: float16}")
+    assert trees == regions
+    assert any("'Reshape'" in row and "('float32',)" in row for row in trees)
+
+
+def test_a_low_norm_gets_low_data_at_its_border():
+    """A BatchNorm that is low behind a float32 layer takes low data, by either engine."""
+    rules = "{default: float32, layers: {nn.BatchNorm1d: float16}}"
+    (both,) = in_fresh_process("engine_jobs:compared", network="normalised", policies=[rules])
+    assert both["symbol-tree"]["proven"]
+    assert both["symbol-tree"]["asked"] == both["regions"]["asked"]
 
 
 def test_generated_networks_ask_the_same():
