@@ -3,6 +3,7 @@
 COMPUTING = (
     "mindspore.ops.",
     "mindspore.graph._parse.standard_method",
+    "mindspore._extends.parse.standard_method",
     "mindspore.mint",
     "mindspore.nn.functional",
 )

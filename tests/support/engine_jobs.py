@@ -18,7 +18,6 @@ from called_ops import CALLS, caller
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from mindspore import nn, ops
-from mindspore.graph import _parse
 from networks import NETWORKS, WIDTH
 from rewriting_jobs import _images, _outputs, _state, _switches, _use
 
@@ -28,6 +27,7 @@ from halfwise.evaluators.graph_dump import dumped_graphs
 from halfwise.evaluators.step import TrainStep
 from halfwise.policies import InputError, Mode, Policy, parse_policy
 from halfwise.policies.rewrite import Rewritten, apply, make_scaler, read_outline, remove
+from halfwise.policies.rewrite.function_keys import _parse
 from halfwise.policies.rewrite.network_outline import named_cells
 from halfwise.policies.rewrite.patterns.code import source_of
 

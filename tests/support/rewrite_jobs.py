@@ -7,7 +7,6 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
-from mindspore.graph import _parse
 from networks import NETWORKS, WIDTH
 
 from halfwise.evaluators.device import use_device
@@ -15,6 +14,7 @@ from halfwise.evaluators.step import TrainStep
 from halfwise.policies import Mode, StaticLossScaling, parse_policy
 from halfwise.policies.rewrite import apply, function_keys, make_scaler, remove
 from halfwise.policies.rewrite.engine import EngineName
+from halfwise.policies.rewrite.function_keys import _parse
 
 STEPS = 20
 
