@@ -19,10 +19,13 @@ from mindspore import nn
 from ..function_uses import COMPUTING, PLUMBING, WITHOUT_FLOATS
 
 try:
-    from mindspore.graph import _parse
+    from mindspore.graph import _parse as _parser
 except ImportError:
     # MindSpore 2.8 has its parser elsewhere.
-    from mindspore._extends import parse as _parse  # pyright: ignore[reportMissingImports]
+    from mindspore._extends import parse as _parser  # pyright: ignore[reportMissingImports]
+
+PARSER: Any = _parser
+"""MindSpore's own; `get_object_key` in it is what is stood in for."""
 
 ObjectKey = Callable[[Any], tuple[str, str]]
 
@@ -44,20 +47,20 @@ class _SeparateUses:
 
 def separate(network: nn.Cell) -> None:
     """Compile functions once for each use as long as `network` is alive, or until `rejoin`."""
-    current = _parse.get_object_key
+    current = PARSER.get_object_key
     if not isinstance(current, _SeparateUses):
         current = _SeparateUses(current)
-        _parse.get_object_key = current
+        PARSER.get_object_key = current
     current.networks.add(network)
 
 
 def rejoin(network: nn.Cell) -> None:
     """Undo `separate`; MindSpore's own function is back when no such network is left."""
-    current = _parse.get_object_key
+    current = PARSER.get_object_key
     if isinstance(current, _SeparateUses):
         current.networks.discard(network)
         if not current.networks:
-            _parse.get_object_key = current.original
+            PARSER.get_object_key = current.original
 
 
 def _computes(function: types.FunctionType) -> bool:

@@ -27,7 +27,7 @@ from halfwise.evaluators.graph_dump import dumped_graphs
 from halfwise.evaluators.step import TrainStep
 from halfwise.policies import InputError, Mode, Policy, parse_policy
 from halfwise.policies.rewrite import Rewritten, apply, make_scaler, read_outline, remove
-from halfwise.policies.rewrite.function_keys import _parse
+from halfwise.policies.rewrite.function_keys import PARSER
 from halfwise.policies.rewrite.network_outline import named_cells
 from halfwise.policies.rewrite.patterns.code import source_of
 
@@ -94,10 +94,10 @@ def _applied(policy: Policy, network: nn.Cell, engine: Any) -> Rewritten:
 @contextlib.contextmanager
 def _taken_off(network: nn.Cell) -> Iterator[None]:
     """Take the policy off at the end; then MindSpore's parser has its own function again."""
-    key = _parse.get_object_key
+    key = PARSER.get_object_key
     yield
     remove(network)
-    assert _parse.get_object_key is key
+    assert PARSER.get_object_key is key
 
 
 def generated_networks(examples: int, seed_number: int) -> dict[str, int]:

@@ -14,7 +14,7 @@ from halfwise.evaluators.step import TrainStep
 from halfwise.policies import Mode, StaticLossScaling, parse_policy
 from halfwise.policies.rewrite import apply, function_keys, make_scaler, remove
 from halfwise.policies.rewrite.engine import EngineName
-from halfwise.policies.rewrite.function_keys import _parse
+from halfwise.policies.rewrite.function_keys import PARSER
 
 STEPS = 20
 
@@ -110,12 +110,12 @@ def apply_and_remove(network: str, policy: str, mode: Mode) -> dict[str, Any]:
 
 def parser_functions(network: str, policy: str) -> list[bool]:
     """Whether MindSpore's parser has its own `get_object_key`, under a policy and after it was removed."""
-    original = _parse.get_object_key
+    original = PARSER.get_object_key
     cell = NETWORKS[network]()
     apply(parse_policy(policy), cell)
-    under = _parse.get_object_key is original
+    under = PARSER.get_object_key is original
     remove(cell)
-    return [under, _parse.get_object_key is original]
+    return [under, PARSER.get_object_key is original]
 
 
 def exception_leaks(policy: str) -> str:
