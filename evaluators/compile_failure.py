@@ -17,6 +17,7 @@ from .evidence import unmarked
 _PLACE = re.compile(r"In file (\S+?:\d+)")
 _OWN_FOLDERS = tuple(f"{Path(__file__).parents[1] / folder}/" for folder in ("evaluators", "policies"))
 _UNSUPPORTED = re.compile(r"Unsupported statement '(\w+)'")
+_JOIN = re.compile(r"Cannot join the return values.*?Type Join Failed: dtype1 = (\w+), dtype2 = (\w+)", re.DOTALL)
 
 
 class DoesNotCompile(HalfwiseError):
@@ -34,7 +35,34 @@ def failure_of(error: Exception, network: nn.Cell, folder: Path) -> DoesNotCompi
     said = next((line for line in lines if line and not line.startswith(("-", "In file"))), "no message")
     named = (place for place in _PLACE.findall(text) if _is_users(place))
     place = next(named, None) or next(_unsupported(text, network), None) or _place(type(network).construct)
+    if joined := _JOIN.search(text):
+        return DoesNotCompile(_unjoined(joined[1], joined[2], place, network))
     return DoesNotCompile(f"{type(error).__name__}: {said}" + (f" ({place})" if place else ""))
+
+
+def is_unjoined(error: Exception) -> bool:
+    """Whether MindSpore says that branches of a tensor `if` end in different precisions."""
+    return _JOIN.search(str(error)) is not None
+
+
+def _unjoined(first: str, second: str, place: str, network: nn.Cell) -> str:
+    kind = next((f"{name}, " for name in _classes_at(place, network)), "")
+    return (
+        f"Type Join Failed: branches of a tensor `if` end in {first.lower()} and {second.lower()}, and graph mode "
+        f"joins equal types only ({kind}{place}); under this policy the network runs in PyNative mode only"
+    )
+
+
+def _classes_at(place: str, network: nn.Cell) -> Iterator[str]:
+    """The user's classes of Cells whose source holds the line."""
+    file, _, line = place.rpartition(":")
+    for kind in {type(cell): None for _, cell in named_cells(network)}:
+        try:
+            source, first = inspect.getsourcelines(kind)
+        except (OSError, TypeError):  # No source: written in an interpreter.
+            continue
+        if inspect.getfile(kind) == file and first <= int(line) < first + len(source):
+            yield kind.__name__
 
 
 def _is_users(place: str) -> bool:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..policies.policy import Policy
 from ..policies.rewrite import read_outline
-from .compile_failure import failure_of
+from .compile_failure import failure_of, is_unjoined
 from .device import in_graph_mode
 from .evidence import Mismatch, Proof, asked_hash, mark_layers, prove, read_op_table, remove_marks
 from .graph_dump import dumped_graphs
@@ -81,8 +81,23 @@ def _compile(prepared: Prepared, batch: list[ms.Tensor], dump: Path) -> float:
         except MemoryError:
             raise
         except Exception as error:  # MindSpore raises whatever the traced code raises.
-            raise failure_of(error, prepared.network, dump) from error
+            told = _unjoined_alone(prepared, batch) or error
+            raise failure_of(told, prepared.network, dump) from error
         return time.perf_counter() - started
+
+
+def _unjoined_alone(prepared: Prepared, batch: list[ms.Tensor]) -> Exception | None:
+    """What MindSpore says of branches of the network that do not join; None if they do.
+
+    In the whole step, loss and gradients meet the type that is not joined first, and fail with words of their own.
+    """
+    try:
+        prepared.network.compile(*batch[: prepared.step.inputs])
+    except MemoryError:
+        raise
+    except Exception as error:  # As above.
+        return error if is_unjoined(error) else None
+    return None
 
 
 def summarised(table: pd.DataFrame, proof: Proof) -> Evidence:

@@ -144,6 +144,20 @@ def test_policy_that_alone_does_not_compile_trains_in_pynative(run_trial):
     assert not whole.evidence.partial
 
 
+@pytest.mark.parametrize(
+    ("maker", "kind", "line"), [("join", "JoinNet", 31), ("helper_join", "HelperJoinNet", 53)]
+)
+def test_policy_for_pynative_alone_is_found_before_training(maker, kind, line, run_trial):
+    """In graph mode the same policy ends untrained: which branches, both precisions, class, line, and the mode."""
+    policy = "{default: float32, layers: {norm: float16}, mode: graph}"
+    outcome = run_trial(f"awkward_workloads:make_{maker}", policy)
+    assert (outcome.status, outcome.cause) == ("infeasible", "does not compile")
+    assert "tensor `if` end in float16 and float32" in outcome.message
+    assert re.search(rf"\({kind}, \S*awkward_workloads\.py:{line}\)", outcome.message), outcome.message
+    assert outcome.message.endswith("the network runs in PyNative mode only")
+    assert outcome.quality is None
+
+
 def test_equal_partial_evidence_is_not_one_training():
     """Policies of partial evidence never share an outcome: the ops inside of their layers may differ."""
     known = {"asked_hash": "0" * 16, "summary": "", "ops_matched": 1}

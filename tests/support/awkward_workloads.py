@@ -44,6 +44,20 @@ class LookupNet(TinyNet):
         return self.helper(self.first(x))
 
 
+class HelperJoinNet(TinyNet):
+    """Branches that do not join either, as a statement in a method of its own."""
+
+    def chosen(self, x):
+        """(N, 8) to (N, 8)."""
+        if x.sum() > -1e9:
+            x = self.norm(x)
+        return ops.relu(x)
+
+    def construct(self, x):
+        """(N, 2) to (N, 2)."""
+        return self.second(self.chosen(self.first(x)))
+
+
 @ops.constexpr
 def compiled() -> bool:
     """Whether graph mode asks."""
@@ -200,6 +214,7 @@ class Shrinking(Tiny):
 
 make_try = _with(TryNet)
 make_join = _with(JoinNet)
+make_helper_join = _with(HelperJoinNet)
 make_lookup = _with(LookupNet)
 make_fork = _with(ForkNet)
 make_raised = _with(RaisedNet)
