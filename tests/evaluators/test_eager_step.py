@@ -46,17 +46,18 @@ def test_every_awkward_network_is_proven_in_both_modes(network):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("seed", [5, 6])
 @pytest.mark.parametrize(
-    ("workload", "count"), [("tabular-mlp", 14), ("digits-resnet", 8), ("text-transformer", 8)]
+    ("workload", "count"), [("tabular-mlp", 7), ("digits-resnet", 4), ("text-transformer", 4)]
 )
-def test_random_policies_are_one_table_in_both_modes(workload, count, tmp_path):
+def test_random_policies_are_one_table_in_both_modes(workload, count, seed, tmp_path):
     """Thirty policies drawn from our workloads' spaces: as asked in the graph, and PyNative gives the same."""
     request = SurveyRequest(
         folder=tmp_path / "survey", target="CPU", workload=resolve_reference(workload), search_path=tmp_path
     )
     survey = survey_workload(request, Limits(time_s=600, memory_bytes=8 << 30))
     space = space_of(Experiment(workload=workload), survey, CPU)
-    draw = random.Random(5)
+    draw = random.Random(seed)
     policies = [
         str(space.policy({name: draw.choice(choices) for name, choices in space.parameters().items()}))
         for _ in range(count)
